@@ -114,3 +114,14 @@ def test_the_dark_page_and_the_picture_have_them_too(open_records, keep, tmp_pat
     for name in ("1.1", "1.3", "2.2"):
         assert f">{name}</text>" in picture
     assert picture.count("<rect") > 3 * len(TARGET) * len(SOURCE)
+
+
+def test_the_lists_do_not_claim_a_mean_where_several_are_shown(open_records):
+    page = open_records(RECORD, state={"heads": "1.1,2.3"})
+    bar = page.get_by_role("group", name="what is shown")
+    for name in ("layer", "head"):
+        choice = bar.get_by_role("combobox", name=re.compile(f"^{name}"))
+        expect(choice.locator("option:checked")).to_have_text("several in colours")
+    pick(page, "head", "mean of all")
+    expect(choice.locator("option:checked")).to_have_text("mean of all")
+    expect(choice.locator("option")).not_to_contain_text(["several in colours"])

@@ -246,3 +246,18 @@ def test_the_json_is_the_one_that_people_read(open_records, tmp_path):
     assert json.loads(text) == json.loads(RECORD.to_json())
     assert text.count("\n") == RECORD.to_json().count("\n")
     assert AttentionRecord.from_json(text).to_dict() == RECORD.to_dict()
+
+
+@pytest.mark.parametrize("units", ["tokens", "words"])
+def test_a_comparison_of_two_models_says_what_it_shows(open_page, tmp_path, units):
+    asked = {"text": RECORD.sides["source"].text, "force": None, "off": []}
+    left, right = replace(RECORD, question=asked), replace(OTHER, question=asked, output="I am.")
+    given = replace(OTHER, question=asked | {"target": left.output})
+    view = View((left, right), Pick(tokens=units == "tokens"), scored=(given,))
+    path = view.save(tmp_path / "two.html")
+    page = open_page(path.as_uri())
+    exported = drawn(page, tmp_path, "tab").read_text("utf-8")
+    assert f"both as they write “{left.output}”" in exported
+    assert "other: I am." in exported
+    if units == "tokens":  # words are put together by Python where the browser knows them better
+        same_drawing(view.to_svg(tab="compare"), exported)

@@ -100,7 +100,7 @@ def test_other_models_are_named_as_they_are_chosen(open_page, server_of_two):
 def test_a_text_that_the_model_hardly_knows_is_told(page, keep):
     ask(page, "Hello, how are you?")
     notes = page.locator(".notes")
-    expect(notes).to_contain_text("100 % of the letters are Latin: the model reads Chinese (zh)")
+    expect(notes).to_contain_text("100 % of the letters are Latin: the model reads Chinese, and")
     keep(page, "first-foreign")
 
 
@@ -121,6 +121,7 @@ OTHERS = {  # what a server says of models of other tasks, as tests/serve/test_m
             "reads": "a text (first) and a text (second)",
             "writes": "a label (no, yes)",
             "hint": '{"first": "…", "second": "…"}',
+            "examples": ['{"first": "a", "second": "b"}'],
         },
         "trained to match · reads a text (first) and a text (second) · writes a label (no, yes)",
         'Type its inputs above as {"first": "…", "second": "…"}',
@@ -143,6 +144,47 @@ OTHERS = {  # what a server says of models of other tasks, as tests/serve/test_m
         "Choose a picture above",
     ),
 }
+
+
+BERT = {
+    "reads": "a text",
+    "hint": '{"first": "…", "second": "…"}',
+    "examples": ["a b", '{"first": "a"}'],
+}
+WHISPER = {"reads": "a sound", "hint": 'regard.look(model, processor, "said.wav")', "examples": []}
+
+
+def told_of(browser, server: str, **said):
+    """A page whose server says this of its model."""
+    page = browser.new_context().new_page()
+
+    def answer(route):
+        told = route.fetch().json()["models"][0]
+        route.fulfill(json={"models": [{**told, "task": "look", "story": None, **said}]})
+
+    page.route("**/models", answer)
+    page.goto(server)
+    return page
+
+
+def test_who_reads_a_sound_is_not_asked_for_a_text(browser, server, keep):
+    page = told_of(browser, server, **WHISPER)
+    expect(page.locator(".unasked")).to_have_text(
+        "This model reads a sound, which this page cannot take. In Python: "
+        'regard.look(model, processor, "said.wav")'
+    )
+    expect(page.get_by_label(QUESTION)).to_be_hidden()
+    expect(first(page).locator(".first-hint")).to_have_count(0)
+    keep(page, "first-sound")
+    page.context.close()
+
+
+def test_who_reads_one_text_or_two_is_asked_for_a_text_first(browser, server):
+    page = told_of(browser, server, **BERT)
+    expect(first(page).locator(".first-hint")).to_contain_text(
+        'Type a text above, or two as {"first": "…", "second": "…"}'
+    )
+    page.context.close()
 
 
 @pytest.mark.parametrize("task", OTHERS)

@@ -98,7 +98,7 @@ def test_a_model_answers_behind_its_page(open_page, keep, family):
     view = regard.look(*guest(family), "the cat sat on", live=True)
     try:
         page = open_page(view.address)
-        panel = open_panel(page, "Beam · what if?")
+        panel = open_panel(page, "What if?")
         keys = panel.get_by_role("group", name="Source tokens to attend to").get_by_role("button")
         expect(keys.first).to_be_enabled()
         keys.first.click()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import statistics
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from made_records import square_record
+from made_records import square_record, translation_record
 from reading_pages import choose, expect, number, open_panel, words_of
 
 from regard.data.tokenizer import Tokenizer
@@ -129,3 +130,40 @@ def test_a_very_long_token_leaves_room_for_the_others(open_records, keep, width)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
     keep(page, f"long-token-{width}")
     assert page.evaluate("document.documentElement.scrollHeight") < 6000
+
+
+def test_an_output_without_a_blank_does_not_push_the_page_aside(open_records):
+    record = replace(translation_record(), output="�" * 300)
+    page = open_records(record, width=900)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 900
+
+
+def test_a_legend_of_small_weights_names_a_number(open_records):
+    record = AttentionRecord.of(np.full((3, 256), 1 / 256), ["a", "b", "c"], ["x"] * 256)
+    expect(open_records(record).locator(".legend-place")).to_have_text("00.004")
+
+
+def test_the_corner_of_a_tall_map_is_empty_and_no_label_is_cut(open_records, keep):
+    page = open_records(square_record(240), width=900, height=700)
+    place = page.locator(".heatmap-place")
+    place.scroll_into_view_if_needed()
+    for top in (0, 517, 1203):
+        place.evaluate("(element, top) => { element.scrollTop = top; }", top)
+        page.wait_for_function(
+            """(scrolled) => {
+          const edge = document.querySelector(".heatmap-place").getBoundingClientRect().bottom;
+          const labels = [...document.querySelectorAll(".row-labels .label:not(.is-cut)")];
+          const boxes = labels.map((each) => each.getBoundingClientRect());
+          const head = document.querySelector(".corner").getBoundingClientRect().bottom;
+          const cut = (at) => boxes.some(({ top, bottom }) => top < at - 1 && bottom > at + 1);
+          return !cut(edge) && (scrolled === 0 || !cut(head));
+        }""",
+            arg=top,
+        )
+    corner = page.locator(".corner").bounding_box()
+    found = page.evaluate(
+        "([x, y]) => document.elementFromPoint(x, y).className",
+        [corner["x"] + corner["width"] / 2, corner["y"] + corner["height"] - 5],
+    )
+    assert found == "corner"
+    keep(page, "tall-map-corner")

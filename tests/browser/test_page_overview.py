@@ -44,8 +44,8 @@ def test_every_head_is_there_and_one_can_be_entered(page, keep):
     ("layer", "head", "expected"),
     [
         ("mean of all", "mean of all", CROSS.mean((0, 1))),
-        ("max of all", "max of all", CROSS.max((0, 1))),
-        ("decoder 1", "max of all", CROSS[0].max(0)),
+        ("maximum of all", "maximum of all", CROSS.max((0, 1))),
+        ("decoder 1", "maximum of all", CROSS[0].max(0)),
         ("mean of all", "head 2", CROSS[:, 1].mean(0)),
         ("decoder 2", "mean of all", CROSS[1].mean(0)),
     ],

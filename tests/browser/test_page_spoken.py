@@ -107,7 +107,7 @@ def test_small_pictures_of_heads_have_their_place_and_their_entropy(page, said):
     entropy = -(weights * np.log(np.maximum(weights, 1e-30))).sum(-1).mean()
     name = said(
         "{layer}, head {head}, entropy {entropy}",
-        layer="decoder 1",
+        layer=said("decoder {n}", n=1),
         head=2,
         entropy=f"{entropy:.2f}",
     )
@@ -132,7 +132,8 @@ def test_several_heads_are_read_one_after_the_other(said, open_records):
     )
     expect(grid).to_have_accessible_name(sentence)
     names = page.locator(".head-list li").all_inner_texts()
-    assert ["decoder 1" in names[0], "decoder 2" in names[1]] == [True, True]
+    layers = [said("decoder {n}", n=n) for n in (1, 2)]
+    assert [layer in name for layer, name in zip(layers, names, strict=True)] == [True, True]
 
 
 def test_the_legend_says_what_the_colours_reach(page, said):

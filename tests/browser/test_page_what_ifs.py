@@ -87,13 +87,14 @@ def test_forcing_after_a_beginning_keeps_it(page):
 def test_every_change_is_named_in_the_menu_of_records_and_in_comparisons(page, keep):
     ask(page, STUDENT)
     forced = force(page, 3, 0)
+    expect(records_of(page)).to_have_value("1")
+    records_of(page).select_option(index=0)
     without = switch_off(page)
     assert without.changes == ("without cross 1",)
     names = records_of(page).locator("option").all_inner_texts()
     assert forced.changes[0] in names[1]
     assert "without cross 1" in names[2]
     assert not any("forced" in names[n] or "without" in names[n] for n in (0,))
-    records_of(page).select_option(index=2)
     expect(page.locator(".changes")).to_contain_text("without cross 1")
     assert address(page)["record"] == "2"
     assert [each.get("force", each.get("off")) for each in json.loads(address(page)["also"])] == [
@@ -103,6 +104,24 @@ def test_every_change_is_named_in_the_menu_of_records_and_in_comparisons(page, k
     keep(page, "what-if-heads")
     panel = open_panel(page, "Compare")
     expect(panel.get_by_role("figure").first).to_contain_text("without cross 1")
+
+
+def test_what_came_of_a_force_is_shown_and_shared(page, open_page):
+    before = ask(page, STUDENT)
+    forced = force(page, 1, 5)
+    expect(page.locator(".output")).to_have_text(forced.output)
+    expect(page.locator(".changes")).to_contain_text("forced: ")
+    assert address(page)["record"] == "1"
+    again = open_page(page.url)
+    expect(again.locator(".output")).to_have_text(forced.output)
+    told = again.locator(".beam-result")
+    for each in (page.locator(".beam-result"), told):
+        expect(each.locator("dd").nth(0)).to_have_text(before.output)
+        expect(each.locator("dd").nth(1)).to_have_text(forced.output)
+    told.get_by_role("button", name="Compare the two").click()
+    figures = again.get_by_role("tabpanel", name="Compare").get_by_role("figure")
+    expect(figures.nth(0)).to_contain_text("as the model does it")
+    expect(figures.nth(1)).to_contain_text("forced: ")
 
 
 def test_sliders_give_each_token_its_share(page, keep):
@@ -154,7 +173,7 @@ def test_a_word_of_the_beam_is_taken_instead_by_a_click(page, keep):
     panel = open_panel(page, "Beam")
     node = panel.get_by_role("tree").get_by_role("treeitem").first
     node.locator("text").first.click()
-    others = panel.get_by_role("group", name="instead of it").get_by_role("button")
+    others = panel.get_by_role("group", name="other words here").get_by_role("button")
     expect(others.first).to_be_visible()
     word = others.first.locator("bdi").inner_text()
     keep(page, "what-if-take")
@@ -200,19 +219,19 @@ def begun(page):
 def forced(page):
     typed(page)
     force(page, 3, 0)
-    records_of(page).select_option(index=1)
+    expect(records_of(page)).to_have_value("1")
 
 
 def begun_and_forced(page):
     begun(page)
     force(page, 2, 0)
-    records_of(page).select_option(index=1)
+    expect(records_of(page)).to_have_value("1")
 
 
 def blind(page):
     typed(page)
     switch_off(page)
-    records_of(page).select_option(index=1)
+    expect(records_of(page)).to_have_value("1")
 
 
 def compared(page):

@@ -14,6 +14,7 @@ from regard.records.reading_notes import (
     script_doubt,
     vocabulary_scripts,
 )
+from regard.words import speaking
 
 CHARACTERS = Tokenizer.train(["我是一个学生。", "你好吗？", "abc"], kind="character")
 ENGLISH = [
@@ -54,16 +55,24 @@ def test_what_has_no_token_is_told_with_its_share():
     ("text", "language", "found", "expected"),
     [
         ("Hello, how are you?", "zh", "Latin", "Chinese"),
-        ("Привет, как дела?", "en", "Cyrillic", "Latin"),
-        ("我是学生", "de", "Chinese", "Latin"),
-        ("학생입니다", "ja", "Korean", "Chinese, Japanese"),
+        ("Привет, как дела?", "en", "Cyrillic", "English (Latin letters)"),
+        ("我是学生", "de", "Chinese", "German (Latin letters)"),
+        ("학생입니다", "ja", "Korean", "Japanese"),
         ("ﾊﾟｲｿﾝ を", "ko", "Japanese", "Korean"),
     ],
 )
 def test_another_script_is_told_by_its_name(text, language, found, expected):
     said = doubted(text, language)
     assert said.startswith("100 % of the letters are " + found)
-    assert f"the model reads {expected} ({language})" in said
+    assert f"the model reads {expected}, and" in said
+
+
+def test_scripts_and_languages_are_named_in_the_language_of_the_reader():
+    with speaking("zh"):
+        assert doubted("Привет, как дела?", "zh").startswith(
+            "100 % 的字母是西里尔字母：模型读的是中文，"
+        )
+        assert "模型读的是英文（拉丁字母）" in doubted("我是学生", "en")
 
 
 def test_of_a_language_that_nobody_named_no_script_is_expected():

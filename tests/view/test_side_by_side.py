@@ -118,7 +118,7 @@ def test_the_terminal_has_both_and_their_difference(monkeypatch):
 def test_a_picture_has_both_and_their_difference():
     picture = View((LEFT, RIGHT), TOKENS).to_svg()
     assert picture.count("difference: right − left") >= 1
-    assert ">-0.30<" in picture
+    assert ">−0.30<" in picture
     assert "difference" not in View((LEFT,), TOKENS).to_svg()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from regard.view.captions import caption, kind_of
 from regard.view.html import page_html
 from regard.view.page_language import page_language
 from regard.view.picked_matrix import Pick, picked
+from regard.view.sheets.tab_sheets import Focus, tab_sheet
+from regard.view.stills.still_picture import draw
 
 SAID = {
     "Export": "导出",
@@ -73,3 +76,18 @@ def test_what_a_matrix_is_called() -> None:
     weights = np.full((1, 2, 2, 2), 0.5, np.float32)
     record = AttentionRecord.of(weights, ["I", "am"], ["我", "是"])
     assert picked(record, Pick(layer=1, head="max")).aggregation == "attention · max over 2 heads"
+
+
+def test_layers_and_sides_are_called_so_in_pictures_too() -> None:
+    record = AttentionRecord.of(np.full((2, 1, 1, 1), 1.0, np.float32), ["I"], ["我"], name="cross")
+    made = replace(record.maps[0], layers=("encoder 1", "cross 2"), queries="target", keys="source")
+    sides = [
+        replace(each, title=name)
+        for name, each in zip(("target", "source"), record.sides.values(), strict=True)
+    ]
+    asked = replace(record, maps=(made,), sides={"target": sides[0], "source": sides[1]})
+    with words.speaking("zh"):
+        assert picked(asked, Pick(layer=2)).aggregation == "交叉注意力 · 交叉 2"
+        assert ">行：目标 · 列：源<" in draw([asked])
+        drawn = tab_sheet([asked], Pick(), "table", Focus())
+    assert drawn.sections[1][0].columns[:2] == ["目标", "源"]

@@ -21,6 +21,7 @@ from regard.view.picked_matrix import NoSuchPart, Pick
 from regard.view.sheets.sheet_blocks import number_text
 from regard.view.sheets.tab_sheets import TABS, Focus, draw_tab
 from regard.view.sheets.tree_sheet import leads_to_end, tree_layout
+from regard.view.stills.paper import length
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -129,6 +130,27 @@ def test_the_tree_has_its_tokens_places_and_what_was_looked_at():
     assert "What this token looked at" in texts(every)
 
 
+def test_the_tree_explains_only_the_marks_that_it_has():
+    record = made()
+    plain = [text for text in texts(draw_tab([record], Pick(), "beam")) if "thick line" in text]
+    assert plain == ["thick line: likely token · framed: an end, with its place and score"]
+    every = texts(draw_tab([record], Pick(), "beam", Focus(dropped=True)))
+    assert any(text.endswith("dashed: dropped") for text in every)
+
+
+def test_the_words_of_a_legend_do_not_touch():
+    one = AttentionRecord.of([[0.892, 0.108]], ["x"], ["a", "b"], model="a", name="cross")
+    other = AttentionRecord.of([[0.5, 0.5]], ["x"], ["a", "b"], model="b", name="cross")
+    drawn = ElementTree.fromstring(draw_tab([one, other], Pick(tokens=True), "compare"))
+    found = [
+        each for each in drawn.iter(f"{SVG}text") if each.text in ("−0.392", "difference", "0.392")
+    ]
+    low, high, name = (float(each.get("x")) for each in found)
+    assert [each.text for each in found] == ["−0.392", "0.392", "difference"]
+    assert low + length("−0.392", 11) < name - length("difference", 11) / 2
+    assert name + length("difference", 11) / 2 < high - length("0.392", 11)
+
+
 def test_the_best_hypothesis_runs_along_the_top():
     nodes = made().beam.nodes
     assert leads_to_end(nodes) == [True, True, False, True]
@@ -162,7 +184,7 @@ def test_measures_are_on_the_words_of_the_map():
     record = made()
     written = texts(draw_tab([record], Pick(), "explain"))
     assert "who" in written
-    assert "−0.80" in [text.replace("-", "−") for text in written]
+    assert "−0.80" in written
     assert "0.35" in written  # who, 我: the mean of 0.5 and 0.2
     assert "0.75" in written  # τ of who: the mean of 1 and 0.5
     assert "It matters." in written
@@ -234,3 +256,29 @@ def test_a_view_saves_a_tab_in_every_format(tmp_path):
 def test_numbers_are_rounded_as_on_the_page():
     shown = [number_text(x) for x in (0.125, -0.125, 0.004, 0.0, float("nan"), float("-inf"), 12.0)]
     assert shown == ["0.13", "−0.13", "≈0", "0.00", "–", "−∞", "12.00"]
+
+
+def test_a_comparison_says_what_came_out_on_either_side_and_what_both_write():
+    asked = {"text": "我是谁", "force": None, "off": []}
+    one = replace(made(), output="who am I", question=asked)
+    coarse = replace(made(3, "b"), output="I do", question=asked)
+    map_ = replace(coarse.maps[0], mechanism="score: additive")
+    other = replace(coarse, maps=(map_,))
+    given = replace(other, output="who am I", question=asked | {"target": "who am I"})
+    written = texts(draw_tab([one, other], Pick(tokens=True), "compare", scored=(given,)))
+    assert {"a: who am I", "b: I do", "both as they write “who am I”"} <= set(written)
+    assert "b: score: additive" in written
+    alone = texts(draw_tab([one, replace(one, model="b")], Pick(tokens=True), "compare"))
+    assert "who am I" in alone
+    assert not any(text.startswith("both as they write") for text in alone)
+
+
+def test_what_is_put_together_in_a_comparison_is_told_on_both_sides():
+    """The left has a token for each character, the right one for the word."""
+    fine = Side.of("我是", ["我", "是"], [(0, 1), (1, 2)], words=(0, 1))
+    whole = Side.of("我是", ["我是"], [(0, 2)])
+    rows = Side.of_labels(["who"])
+    left = AttentionRecord.of([[0.5, 0.5]], rows, fine, name="cross", model="a")
+    right = AttentionRecord.of([[1.0]], rows, whole, name="cross", model="b")
+    written = texts(draw_tab([left, right], Pick(), "compare"))
+    assert "a: cross-attention · words: sum over keys, mean over queries" in " ".join(written)

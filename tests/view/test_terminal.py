@@ -130,7 +130,7 @@ def test_long_labels_are_folded_above_their_column():
     [
         (0.0, "·"), (-0.0, "·"), (1e-9, "<.01"), (0.005, "0.01"), (0.37, "0.37"), (0.999, ">.99"),
         (1.0, "1.00"), (1 + 1e-7, "1.00"), (1 - 1e-7, "1.00"), (math.nan, "NaN"), (math.inf, "inf"),
-        (-math.inf, "-inf"), (-2.5, "-2.50"), (-1e-9, ">-.01"), (12345.0, "1e+04"),
+        (-math.inf, "-inf"), (-2.5, "-2.50"), (-1e-9, "≈0"), (12345.0, "1e+04"),
     ],
 )  # fmt: skip
 def test_numbers_do_not_lie(weight, shown):

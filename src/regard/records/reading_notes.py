@@ -8,6 +8,7 @@ from collections import Counter
 from functools import cache
 
 from regard.data.tokenizer import UNK, Tokenizer, Tokens
+from regard.records.letter_names import script_name, written_language
 from regard.words import t
 
 NAMED = 8  # pieces without a token that are written out
@@ -36,7 +37,6 @@ SCRIPTS = {  # first words of the Unicode names of letters, and the languages th
     "ca eu gl",
 }
 WIDTHS = ("HALFWIDTH", "FULLWIDTH")
-NAMES = {"CJK": "Chinese", "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean"}
 
 
 def reading_notes(
@@ -83,14 +83,12 @@ def script_doubt(text: str, language: str, known: Counter[str]) -> str:
     learnt = sum(known[script] for script in usual) > FOREIGN * known.total()
     if not learnt or foreign.total() <= FOREIGN * total:
         return ""
-    names = dict.fromkeys(_name(script) for script, _ in foreign.most_common(2))
-    expected = dict.fromkeys(map(_name, sorted(usual, key=[*SCRIPTS].index)))
+    names = dict.fromkeys(script_name(script) for script, _ in foreign.most_common(2))
     return t(
-        "{share} of the letters are {found}: the model reads {expected} ({language}), and hardly knows these",
+        "{share} of the letters are {found}: the model reads {language}, and hardly knows these",
         share=f"{100 * foreign.total() / total:.0f} %",
-        found=", ".join(names),
-        expected=", ".join(expected),
-        language=language,
+        found=t(", ").join(names),
+        language=written_language(language, tuple(sorted(usual, key=[*SCRIPTS].index))),
     )
 
 
@@ -133,7 +131,3 @@ def _script(letter: str) -> str:
     words = re.split("[ -]", unicodedata.name(letter, "OTHER"))
     told = [word for word in words if word not in WIDTHS]
     return "CJK" if told[0] == "IDEOGRAPHIC" else told[0]
-
-
-def _name(script: str) -> str:
-    return NAMES.get(script, script.capitalize())

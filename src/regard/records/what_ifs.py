@@ -50,24 +50,32 @@ def forced_note(force: Force | None, queries: Side, keys: Side, everywhere: str)
         return ()
     if force.step >= len(queries):
         return (t("nothing was forced: the output ends before token {n}", n=force.step),)
-    where = [t("layer {n}", n=force.layer)] if force.layer is not None else []
-    where += [t("head {n}", n=force.head)] if force.head is not None else []
     known = {
         "n": force.step,
         "word": queries.tokens[force.step],
-        "where": ", ".join(where) or everywhere,
+        "where": _where(force) or everywhere,
     }
     words = [keys.tokens[key] for key in force.keys]
     if not force.weights:
-        named = ", ".join(words)
+        named = t(", ").join(words)
         return (
             t("forced: token {n} ({word}) attends to {words} in {where}", words=named, **known),
         )
-    shares = ", ".join(
+    shares = t(", ").join(
         t("{share} to {word}", share=f"{share:.2f}", word=word)
         for share, word in zip(force.shares, words, strict=True)
     )
     return (t("forced: token {n} ({word}) attends {shares} in {where}", shares=shares, **known),)
+
+
+def _where(force: Force) -> str:
+    """ "layer 2, head 1"; empty where all are meant."""
+    layer = "" if force.layer is None else t("layer {n}", n=force.layer)
+    if force.head is None:
+        return layer
+    if not layer:
+        return t("head {n}", n=force.head)
+    return t("{layer}, head {head}", layer=layer, head=force.head)
 
 
 def heads_off(off: Sequence[HeadOff]) -> str:

@@ -24,9 +24,25 @@ def kind_of(name: str, queries: str = "", keys: str = "") -> str:
     "attention over the review".
     """
     if name == "cross" and queries in NO_TEXT:
-        return caption("over", side=keys)
+        return caption("over", side=side_title(keys))
     kinds = _captions()["kinds"]
     return say(kinds[name]) if name in kinds else caption("other kind", name=name)
+
+
+def side_title(title: str) -> str:
+    """What a side is called, where it has one of the usual names."""
+    names = _captions()["sides"]
+    return say(names[title]) if title in names else title
+
+
+def layer_name(name: str) -> str:
+    """ "layer 1" of "1", "encoder 1" of "encoder 1", each in the reader's language; others as they are."""
+    kind, _, number = name.rpartition(" ")
+    if name.isdecimal():
+        return t("layer {n}", n=name)
+    if number.isdecimal() and kind in _captions()["layers"]:
+        return caption("layers", kind, n=number)
+    return name
 
 
 def measure_name(name: str) -> str:

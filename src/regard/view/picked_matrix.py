@@ -12,7 +12,7 @@ from regard.records.attention_map import Array, AttentionMap
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord, Side
 from regard.records.token_words import merge_words
-from regard.view.captions import caption, kind_of
+from regard.view.captions import caption, kind_of, layer_name
 from regard.words import t
 
 TOGETHER = ("mean", "max")
@@ -181,9 +181,8 @@ def word_labels(side: Side) -> tuple[str, ...]:
 
 
 def layer_names(found: AttentionMap) -> list[str]:
-    """ "1" is called "layer 1", "decoder 1" as it is."""
     names = found.layers or [str(n + 1) for n in range(found.weights.shape[0])]
-    return [t("layer {n}", n=name) if name.isdecimal() else name for name in names]
+    return [layer_name(name) for name in names]
 
 
 def head_names(found: AttentionMap) -> list[str]:

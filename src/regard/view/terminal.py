@@ -102,7 +102,7 @@ def number(weight: float) -> str:
     if not math.isfinite(weight):
         return "NaN" if math.isnan(weight) else f"{weight}"
     if 0 < abs(weight) < 0.005:
-        return "<.01" if weight > 0 else ">-.01"
+        return "<.01" if weight > 0 else "≈0"
     if 0.995 <= weight < 1 - ROUNDING:
         return ">.99"
     return f"{weight:.2f}" if abs(weight) < 1000 else f"{weight:.0e}"

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { entropies } from "../../../src/regard/view/page/record/aggregation.js";
 import { orderOfHeads } from "../../../src/regard/view/page/stage/head_thumbnails.js";
 import { readRecord } from "../../../src/regard/view/page/record/record.js";
+import { speak } from "../../../src/regard/view/page/words/messages.js";
 
 const close = (a, b, message) => assert.ok(Math.abs(a - b) < 1e-5, message ?? `${a} is not ${b}`);
 const float32 = (shape, numbers) => ({ type: "float32", shape, data: Buffer.from(Float32Array.from(numbers).buffer).toString("base64") });
@@ -99,4 +100,13 @@ test("heads sorted by entropy begin with the most focused", () => {
   assert.deepEqual(orderOfHeads(map, "entropy"), [1, 2, 0]);
   assert.deepEqual(orderOfHeads(map, "place"), [0, 1, 2]);
   close(entropies(map)[0], Math.log(2));
+});
+
+test("layers of other libraries are called in the reader’s language", () => {
+  const given = sample();
+  given.maps[0].layers = ["cross 2", "block 1"];
+  speak({ "cross {n}": "交叉 {n}" }, "zh");
+  const { layers } = readRecord(given).maps[0];
+  speak(null);
+  assert.deepEqual(layers, ["交叉 2", "block 1"]);
 });

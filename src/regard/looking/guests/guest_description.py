@@ -9,6 +9,8 @@ from regard.looking.run_description import SENTENCES
 from regard.words import t
 
 PAIR = '{"first": "The cat sat", "second": "it was tired"}'
+BOTH = '{"text": "…", "image": "data:image/png;base64,…"}'
+HEARD = 'regard.look(model, processor, "said.wav")'
 NAMED = 4  # labels that are written out
 
 
@@ -16,7 +18,6 @@ def guest_description(model: Any, processors: GuestProcessors) -> dict[str, Any]
     reads = processors.reads
     texts = reads == ("text",)
     encodes = texts and not model.config.is_encoder_decoder and not model.can_generate()
-    both = "text" in reads and "picture" in reads
     return {
         "task": "look",
         "kind": str(model.config.model_type),
@@ -25,14 +26,19 @@ def guest_description(model: Any, processors: GuestProcessors) -> dict[str, Any]
         "verb": _verb(model),
         "reads": t(" and ").join(nouns()[each] for each in reads),
         "writes": _writes(model),
-        "hint": PAIR
-        if encodes
-        else '{"text": "…", "image": "data:image/png;base64,…"}'
-        if both
-        else "",
+        "hint": _hint(reads, encodes),
         "examples": [*SENTENCES["en"], *([PAIR] if encodes else [])] if texts else [],
         "story": None,
     }
+
+
+def _hint(reads: tuple[str, ...], encodes: bool) -> str:
+    """How several inputs are typed; of sounds, which no page can send, how Python asks about one."""
+    if reads == ("sound",):
+        return HEARD
+    if encodes:
+        return PAIR
+    return BOTH if {"text", "picture"} <= {*reads} else ""
 
 
 def _verb(model: Any) -> str:

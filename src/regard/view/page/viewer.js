@@ -140,6 +140,7 @@ export class Viewer {
       canAsk: this.abilities.has("ask"),
       models: model.get("models") ?? [],
       pictures: model.get("pictures") ?? [],
+      about: model.get("about") ?? {},
       ask: (question) => this.askText(question),
       choose: () => this.update(),
       asIs: () => this.askAsIs(),

@@ -30,9 +30,13 @@ def draw_tree(tree: SearchTree, theme: Theme) -> tuple[Markup, float, float]:
         for part in _box(each, place, wide, theme, tree.language)
     ]
     ends = max((length(each.end, SMALL) for each in branches), default=0.0)
-    legend = t(
-        "thick line: likely token · framed: an end, with its place and score · dashed: dropped"
-    )
+    fates = {each.fate for each in branches}
+    marks = {
+        "ended": t("framed: an end, with its place and score"),
+        "dropped": t("dashed: dropped"),
+    }
+    told = [words for fate, words in marks.items() if fate in fates]
+    legend = " · ".join([t("thick line: likely token"), *told])
     high = rows * ROW
     words = write(legend, 0, high + 14, size=SMALL, fill=theme.muted)
     whole = (lefts[-1] + steps[-1] if steps else 0.0) + ends + 10

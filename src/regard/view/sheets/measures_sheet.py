@@ -9,6 +9,7 @@ import numpy as np
 from regard.records.attention_map import Array
 from regard.records.explanation import Explanation
 from regard.records.record import AttentionRecord
+from regard.records.side import Side
 from regard.records.token_words import merge_words
 from regard.view.captions import caption, measure_name
 from regard.view.picked_matrix import Matrix, Pick, picked
@@ -61,7 +62,9 @@ def _queries(matrix: Matrix) -> NumberTable:
     columns = [t("query"), t("entropy"), t("reads")]
     has_special = bool((special > 0).any())
     has_missing = bool((np.abs(missing) > 0.01).any()) and not is_maximum
-    columns += [t("on (start), (end)")] * has_special + [t("on nothing")] * has_missing
+    columns += [t("on {marks}", marks=_marks(matrix.columns))] * has_special + [
+        t("on nothing")
+    ] * has_missing
     most = largest(width) or 1.0
     lines = []
     for n, query in enumerate(matrix.queries):
@@ -75,6 +78,12 @@ def _queries(matrix: Matrix) -> NumberTable:
         lines.append(line)
     title = t("Entropy in nats, and how many keys were read effectively")
     return NumberTable(columns, lines, title=title)
+
+
+def _marks(side: Side) -> str:
+    """Those that stand for no text, each once."""
+    marks = (token for token, mark in zip(side.tokens, side.special, strict=True) if mark)
+    return t(", ").join(dict.fromkeys(marks))
 
 
 def _special(matrix: Matrix) -> np.ndarray:

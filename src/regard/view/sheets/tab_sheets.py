@@ -9,6 +9,7 @@ import numpy as np
 
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
+from regard.view.captions import side_title
 from regard.view.picked_matrix import Matrix, Pick, over_cells, picked
 from regard.view.sheets.drawn_sheet import draw_sheet
 from regard.view.sheets.lens_sheet import lens_sheet
@@ -26,8 +27,8 @@ from regard.view.sheets.sheet_blocks import (
 )
 from regard.view.sheets.steps_sheet import steps_sheet
 from regard.view.sheets.tree_sheet import tree_sheet
-from regard.view.sides.common_words import in_common_words
-from regard.view.sides.side_by_side import is_given
+from regard.view.sides.common_words import aggregation_of, in_common_words
+from regard.view.sides.side_by_side import is_given, names_apart
 from regard.words import t
 
 TABS = ("steps", "beam", "compare", "explain", "picture", "table", "lens")
@@ -113,8 +114,8 @@ def _links(record: AttentionRecord, pick: Pick, count: int) -> TabSheet:
         if weights[key] != 0
     ]
     titles = [
-        matrix.rows.title or t("query"),
-        matrix.columns.title or t("key"),
+        side_title(matrix.rows.title) or t("query"),
+        side_title(matrix.columns.title) or t("key"),
         t("weight"),
     ]
     said = SheetWords(t("The {n} strongest keys of each query.", n=count))
@@ -141,35 +142,38 @@ def _two(
     records: Sequence[AttentionRecord], pick: Pick, scored: Sequence[AttentionRecord]
 ) -> TabSheet:
     """Two records on one colour scale, and what lies between them; of one, a head beside the mean."""
-    left, right, names = _compared(records, pick, scored)
+    left, right, given = _compared(records, pick, scored)
+    names = (
+        tuple(f"{name}: " for name in names_apart(*records[:2])) if len(records) > 1 else ("", "")
+    )
     common = in_common_words(left, right)
     alone = common is None or any(common.alone)
     one, other = (left, right) if common is None or alone else (common.left, common.right)
     full = largest(one.weights, other.weights)
     maps = [
-        ColourMap(matrix, full, title=name + side.aggregation)
+        ColourMap(matrix, full, title=name + aggregation_of(matrix, side))
         for name, matrix, side in zip(names, (one, other), (left, right), strict=True)
     ]
     if common is None:
         why = t("No difference map: {why}.", why=why_no_difference(left, right))
-        return _of(records[0], left, [maps, [SheetWords(why)]])
+        return _of_two(records, (left, right), names, given, [maps, [SheetWords(why)]])
     apart = common.difference
     title = t("difference: right − left")
     title += f" · {t('of the words that both have')}" if alone else ""
     maps.append(ColourMap(apart, largest(apart.weights), True, title, t("difference")))
     sections: list[list[Block]] = [[*maps], [SheetWords(_distance(common.left, common.right))]]
-    return _of(records[0], left, sections)
+    return _of_two(records, (left, right), names, given, sections)
 
 
 def _compared(
     records: Sequence[AttentionRecord], pick: Pick, scored: Sequence[AttentionRecord]
-) -> tuple[Matrix, Matrix, tuple[str, str]]:
-    """scored: where the right wrote something else, it is drawn as it writes what the left wrote."""
+) -> tuple[Matrix, Matrix, str]:
+    """Left, right, and what both write: a right that wrote something else is given the left's output."""
     left = picked(records[0], pick)
     if len(records) > 1:
         given = [each for each in scored if is_given(each, records[1], records[0].output)]
         right = picked(given[0] if given else records[1], pick)
-        return left, right, record_names(records[0], records[1])
+        return left, right, records[0].output if given else ""
     layers, heads = left.map.weights.shape[:2]
     if layers * heads == 1:
         raise NoSuchTab(
@@ -183,20 +187,36 @@ def _compared(
         layer = layers if layer == "mean" else "mean"
     else:
         head = 1 if head == "mean" else "mean"
-    return left, picked(records[0], replace(pick, layer=layer, head=head)), ("", "")
+    return left, picked(records[0], replace(pick, layer=layer, head=head)), ""
 
 
-def record_names(one: AttentionRecord, other: AttentionRecord) -> tuple[str, str]:
-    """What tells two records apart: their models, their sentences, what was changed, else their sides."""
-    ways = [
-        (one.model, other.model),
-        (one.title, other.title),
-        (" · ".join(one.changes), " · ".join(other.changes)),
-    ]
-    usual = t("left"), t("right")
-    found = next((names for names in ways if names[0] != names[1]), usual)
-    left, right = (name or side for name, side in zip(found, usual, strict=True))
-    return f"{left}: ", f"{right}: "
+def _of_two(
+    records: Sequence[AttentionRecord],
+    matrices: tuple[Matrix, Matrix],
+    names: Sequence[str],
+    given: str,
+    sections: Sequence[Sequence[Block]],
+) -> TabSheet:
+    """What came out on either side and how each attends; given: the output that both write."""
+    sheet = _of(records[0], matrices[0], sections)
+    if len(records) == 1:
+        return sheet
+    one, other = records[:2]
+
+    def named(left: str, right: str) -> list[str]:
+        if left == right:
+            return [left]
+        return [
+            name + text if text else "" for name, text in zip(names, (left, right), strict=True)
+        ]
+
+    small = (
+        *named(one.output, other.output),
+        one.model if one.model == other.model else "",
+        *named(*(matrix.map.mechanism for matrix in matrices)),
+        t("both as they write “{output}”", output=given) if given else "",
+    )
+    return replace(sheet, small=[text for text in small if text])
 
 
 def why_no_difference(one: Matrix, other: Matrix) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from regard.records.side import Side
+from regard.view.captions import caption
 from regard.view.picked_matrix import Matrix
 
 Groups = list[list[int]]
@@ -50,6 +51,14 @@ def in_common_words(left: Matrix, right: Matrix) -> Common | None:
         len(right.keys) - sum(map(len, d)),
     )
     return Common(_merged(left, a, c), _merged(right, b, d), alone)
+
+
+def aggregation_of(shown: Matrix, matrix: Matrix) -> str:
+    """How what is shown of a matrix was put together: its tokens may be words in common words alone."""
+    words = caption("words")
+    said = matrix.aggregation.split(" · ")
+    joined = shown.weights.shape != matrix.weights.shape and words not in said
+    return " · ".join([*said, words] if joined else said)
 
 
 def pairs_of(one: Sequence[str], side: Side, other: Sequence[str], beside: Side) -> list[Pair]:

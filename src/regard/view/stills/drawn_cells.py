@@ -25,11 +25,12 @@ from regard.view.stills.paper import (
     ink_on,
     label,
     length,
+    number,
     rectangle,
     runs_right_to_left,
+    signed,
     write,
 )
-from regard.view.terminal import number
 
 LARGEST, SMALLEST, TINIEST = 38.0, 8.0, 2.0  # of a cell; of one of more than MANY
 ROOM = 760.0  # of all cells of a row
@@ -38,6 +39,7 @@ NUMBERED = 27.0  # a cell of this size has room for its number
 SLANT = -45.0
 COS = 0.7071
 LABEL, NUMBER, SMALL = 13.0, 9.5, 11.0
+BAR, APART = 132.0, 10.0  # of the legend: its bar at least, and between its words
 
 Drawn = tuple[Markup, float, float]  # how wide, how high
 
@@ -114,9 +116,12 @@ def _key_names(names: Sequence[str], grid: Grid, scale: Scale, language: str) ->
 
 def draw_scale(matrix: Matrix | None, scale: Scale, name: str = "") -> Drawn:
     """The colours from 0, or from -full, to the largest weight; and what hatching means."""
-    bar, steps, high = 132.0, 44, 10.0
     mapped = "" if matrix is None else matrix.map.name
+    steps, high = 44, 10.0
     low = -scale.full if scale.signed else 0.0
+    said = signed(f"{low:.3g}"), name or shade_name(mapped), f"{scale.full:.3g}"
+    ends = max(length(said[0], SMALL), length(said[2], SMALL))
+    bar = max(BAR, length(said[1], SMALL) + 2 * (ends + APART))
     shades = []
     for n in range(steps):
         colour = scale.colour(low + (scale.full - low) * n / (steps - 1))
@@ -124,9 +129,9 @@ def draw_scale(matrix: Matrix | None, scale: Scale, name: str = "") -> Drawn:
         shades.append(rectangle(bar * n / steps, 0, wide, high, fill=hexadecimal(colour)))
     style: Any = {"size": SMALL, "fill": scale.theme.muted}
     marks = [
-        write(f"{low:.3g}", 0, high + 13, **style),
-        write(f"{scale.full:.3g}", bar, high + 13, anchor="end", **style),
-        write(name or shade_name(mapped), bar / 2, high + 13, anchor="middle", **style),
+        write(said[0], 0, high + 13, **style),
+        write(said[2], bar, high + 13, anchor="end", **style),
+        write(said[1], bar / 2, high + 13, anchor="middle", **style),
     ]
     wide = bar
     if matrix is not None and not matrix.allowed.all():

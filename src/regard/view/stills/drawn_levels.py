@@ -13,10 +13,10 @@ from regard.view.stills.paper import (
     hexadecimal,
     ink_on,
     length,
+    number,
     runs_right_to_left,
     write,
 )
-from regard.view.terminal import number
 from regard.view.terminal_cells import visible
 from regard.words import t
 

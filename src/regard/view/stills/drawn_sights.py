@@ -17,9 +17,8 @@ from regard.view.stills.drawn_marks import (
     warp_marks,
     window_marks,
 )
-from regard.view.stills.paper import Theme, label, length, write
+from regard.view.stills.paper import Theme, label, length, number, write
 from regard.view.stills.warped_pixels import pixels_of, resampled
-from regard.view.terminal import number
 from regard.words import t
 
 LARGE, PANE, SMALL, CELL = 420.0, 320.0, 96.0, 72.0  # sides of pictures

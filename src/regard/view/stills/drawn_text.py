@@ -22,6 +22,7 @@ from regard.view.stills.paper import (
     ink_on,
     label,
     length,
+    number,
     runs_right_to_left,
     set_length,
     write,
@@ -33,7 +34,6 @@ from regard.view.stills.running_words import (
     is_cut_off,
     running_words,
 )
-from regard.view.terminal import number
 from regard.view.terminal_cells import shorten, visible
 from regard.words import t
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from regard.view.colours import RGB, Ramp, contrast, oklch_anchors, oklch_colour, shade
 from regard.view.markup import Markup, element, join
 from regard.view.stills.named_boxes import is_box, spelled
+from regard.view.terminal import number as weight_text
 from regard.view.terminal_cells import END_ISOLATE, broken, fold, shorten, visible, width
 from regard.words import t
 
@@ -103,6 +104,16 @@ def label(text: str) -> str:
 def title_label(text: str) -> str:
     """The same for the title of a column, which may have none."""
     return label(text) if text else ""
+
+
+def number(weight: float) -> str:
+    """A weight in about four characters, with the sign of the page."""
+    return signed(weight_text(weight))
+
+
+def signed(text: str) -> str:
+    """A number with a minus, which is longer than a hyphen."""
+    return f"−{text[1:]}" if text.startswith("-") else text
 
 
 def length(text: str, size: float) -> float:

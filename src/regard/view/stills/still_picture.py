@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from regard.records.record import AttentionRecord
+from regard.view.captions import side_title
 from regard.view.level_lines import level_lines, shown_levels
 from regard.view.picked_matrix import Matrix, Pick, by_hop, over_cells, picked
 from regard.view.sides.side_by_side import side_by_side
@@ -179,7 +180,8 @@ def _of_levels(record: AttentionRecord) -> Caption:
 def _axes(matrix: Matrix, style: str) -> str:
     if matrix.columns.picture is not None:
         return t("a picture for each word: the more lit a place, the more it was attended to")
-    queries, keys = matrix.rows.title or t("queries"), matrix.columns.title or t("keys")
+    queries = side_title(matrix.rows.title) or t("queries")
+    keys = side_title(matrix.columns.title) or t("keys")
     if style == "cells":
         return t("rows: {queries} · columns: {keys}", queries=queries, keys=keys)
     if style == "text":

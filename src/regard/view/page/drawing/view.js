@@ -134,3 +134,8 @@ export function shortWeight(weight) {
   if (Math.abs(weight) >= 9.95) return weight.toFixed(0);
   return weight.toFixed(2).replace(/^(-?)0\./, "$1.").replace(/^1\.00$/, "1");
 }
+
+/** What the strongest colour stands for: a number also where it is next to nothing, “0.004”. @param {number} weight */
+export function scaleNumber(weight) {
+  return weight !== 0 && Math.abs(weight) < 0.005 ? weight.toPrecision(1) : shortWeight(weight);
+}

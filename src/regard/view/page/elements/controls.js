@@ -1,5 +1,6 @@
 // Native controls with labels: radio buttons in a row, a list to choose from, a switch.
 
+import { t } from "../words/messages.js";
 import { fill, h } from "./dom.js";
 
 /** @typedef {[value: string|number, text: string]} Option */
@@ -8,6 +9,9 @@ import { fill, h } from "./dom.js";
 export function placeOptions(names) {
   return names.map((name, place) => [place, name]);
 }
+
+/** What all layers or heads are put together by. @returns {Option[]} */
+export const summaryOptions = () => [["mean", t("mean of all")], ["max", t("maximum of all")]];
 
 let groupsMade = 0; // names of radio buttons are shared by a whole document
 

@@ -15,6 +15,8 @@ const ROUNDING = { sqrt8: 0.03, float16: 0.01 };
 const SIDES = captions.sides;
 /** @type {Record<string, string>} */
 const KINDS = captions.kinds;
+/** @type {Record<string, string>} */
+const LAYERS = captions.layers;
 const NO_TEXT = ["label", "number", "answer", "own queries"]; // titles of rows that are no text, as in captions.py
 
 /** @typedef {import("./packed_arrays.js").Packed} Packed */
@@ -325,9 +327,11 @@ export function headNames(count) {
   return Array.from({ length: count }, (_, n) => t("head {n}", { n: n + 1 }));
 }
 
-/** "1" is shown as “layer 1”, "decoder 1" as it is. @param {string} name */
+/** "1" is shown as “layer 1”, "decoder 1" in the reader’s language, another name as it is. @param {string} name */
 function layerName(name) {
-  return /^\d+$/.test(name) ? t("layer {n}", { n: name }) : name;
+  const [, kind, n] = /^(?:(.+) )?(\d+)$/.exec(name) ?? [];
+  if (n && !kind) return t("layer {n}", { n });
+  return n && Object.hasOwn(LAYERS, kind) ? caption(LAYERS[kind], { n }) : name;
 }
 
 /**

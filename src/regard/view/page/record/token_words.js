@@ -2,6 +2,7 @@
 
 /** @typedef {import("./record.js").Side} Side */
 
+import { t } from "../words/messages.js";
 import { isSpaceless } from "./scripts.js";
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
@@ -105,4 +106,9 @@ export function visibleText(text) {
 export function isRightToLeft(text) {
   const strong = text.match(/\p{L}/u);
   return strong !== null && RIGHT_TO_LEFT.test(strong[0]);
+}
+
+/** The marks of a side that stand for no text, each once: “(end)”, “[CLS], [SEP]”. @param {{tokens: string[], special: boolean[]}} side */
+export function marksOf({ tokens, special }) {
+  return [...new Set(tokens.filter((_, place) => special[place]))].join(t(", "));
 }

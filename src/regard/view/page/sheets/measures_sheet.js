@@ -5,6 +5,7 @@ import { rolloutExplanation } from "../panels/explain/rollout.js";
 import { currentMap, largestSize } from "../panels/panel_parts.js";
 import { meanOf, numberText, readingsOf } from "../panels/row_numbers.js";
 import { mergeGroups } from "../record/record.js";
+import { marksOf } from "../record/token_words.js";
 import { caption, captions, measureName, t } from "../words/messages.js";
 
 /** @typedef {import("../record/record.js").Explanation} Explanation */
@@ -43,7 +44,7 @@ function queryTable(matrix, { queries }) {
     ...(hasSpecial ? [{ text: numberText(query.special) }] : []),
     ...(hasMissing ? [{ text: numberText(missing[row]) }] : []),
   ]);
-  const columns = [t("query"), t("entropy"), t("reads"), ...(hasSpecial ? [t("on (start), (end)")] : []), ...(hasMissing ? [t("on nothing")] : [])];
+  const columns = [t("query"), t("entropy"), t("reads"), ...(hasSpecial ? [t("on {marks}", { marks: marksOf(matrix.colSide) })] : []), ...(hasMissing ? [t("on nothing")] : [])];
   return { columns, lines, title: t("Entropy in nats, and how many keys were read effectively") };
 }
 

@@ -21,6 +21,7 @@ import { colourIn, fixed, hexadecimal, inkFor, labelOf, lengthOf, rectangle, wri
 
 const [LARGEST, SMALLEST, TINIEST, ROOM, MANY, NUMBERED] = [38, 8, 2, 760, 128, 27];
 const [SLANT, COS, LABEL, NUMBER, SMALL, REST] = [-45, 0.7071, 13, 9.5, 11, 46];
+const [BAR, APART] = [132, 10]; // of the legend: its bar at least, and between its words
 const [ROW, BETWEEN, THICKEST, FAINTEST, MOST_LINES] = [22, 240, 7, 0.08, 12];
 
 /** @typedef {ReturnType<typeof gridAround>} Grid */
@@ -143,20 +144,22 @@ function restBars(shares, { left, top, size }, cols, { paper }) {
 
 /** The colours from 0, or from -full, to the most; and what hatching means. @param {SheetMatrix|null} matrix @param {Scale} scale @param {string} [name] @returns {Part} */
 export function drawScale(matrix, scale, name = "") {
-  const [bar, steps, high] = [132, 44, 10];
+  const [steps, high] = [44, 10];
   const { full, signed, paper } = scale;
   if (matrix?.heads) return drawHeads(matrix.heads, scale);
   const low = signed ? -full : 0;
+  const said = [shortNumber(low), name || t("weight"), scale.rows ? t("row’s most") : shortNumber(full)];
+  const [first, middle, last] = said.map((each) => lengthOf(each, SMALL));
+  const bar = Math.max(BAR, middle + 2 * (Math.max(first, last) + APART));
   const shades = Array.from({ length: steps }, (_, n) => {
     const colour = colourIn({ ...scale, rows: undefined }, low + ((full - low) * n) / (steps - 1));
     return rectangle((bar * n) / steps, 0, bar / steps + 0.3, high, { fill: hexadecimal(colour) });
   });
   const style = { size: SMALL, fill: paper.muted };
-  const most = scale.rows ? t("row’s most") : shortNumber(full);
   const marks = [
-    write(shortNumber(low), 0, high + 13, style),
-    write(most, bar, high + 13, { ...style, anchor: "end" }),
-    write(name || t("weight"), bar / 2, high + 13, { ...style, anchor: "middle" }),
+    write(said[0], 0, high + 13, style),
+    write(said[2], bar, high + 13, { ...style, anchor: "end" }),
+    write(said[1], bar / 2, high + 13, { ...style, anchor: "middle" }),
   ];
   let width = bar;
   if (matrix?.allowed) {
@@ -221,12 +224,12 @@ function strongestOf({ data, rows, cols, allowed }, full) {
 /** A weight in about four characters, none of which lies. @param {number} weight */
 export function cellNumber(weight) {
   if (weight === 0) return "·";
-  if (!Number.isFinite(weight)) return Number.isNaN(weight) ? "NaN" : weight > 0 ? "inf" : "-inf";
+  if (!Number.isFinite(weight)) return Number.isNaN(weight) ? "NaN" : weight > 0 ? "inf" : "−inf";
   const size = Math.abs(weight);
-  if (size < 0.005) return weight > 0 ? "<.01" : ">-.01";
+  if (size < 0.005) return weight > 0 ? "<.01" : "≈0";
   if (weight >= 0.995 && weight < 1 - 1e-5) return ">.99";
-  if (size >= 1000) return weight.toExponential(0).replace(/e([+-])(\d)$/, "e$10$2");
-  return (weight < 0 ? "-" : "") + toHundredths(size);
+  if (size >= 1000) return signed(weight.toExponential(0).replace(/e([+-])(\d)$/, "e$10$2"));
+  return (weight < 0 ? "−" : "") + toHundredths(size);
 }
 
 /** Ties go to the even digit, as in Python. @param {number} size */
@@ -235,5 +238,8 @@ function toHundredths(size) {
   return isTie ? ((2 * Math.round(Math.floor(size * 100) / 2)) / 100).toFixed(2) : size.toFixed(2);
 }
 
+/** With a minus, which is longer than a hyphen. @param {string} text */
+const signed = (text) => text.replace(/^-/, "−");
+
 /** Three digits. @param {number} x */
-const shortNumber = (x) => String(Number(x.toPrecision(3)));
+const shortNumber = (x) => signed(String(Number(x.toPrecision(3))));

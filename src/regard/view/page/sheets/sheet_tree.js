@@ -22,7 +22,10 @@ export function drawTree({ branches, language }, paper) {
   const edges = branches.map((each, n) => each.parent >= 0 && edge(each, places[each.parent], widths[each.parent], places[n], each.onPath ? marked : paper.muted));
   const boxes = branches.map((each, n) => box(each, places[n], widths[n], paper, marked, language));
   const ends = Math.max(0, ...branches.map((each) => lengthOf(each.end, SMALL)));
-  const legend = t("thick line: likely token · framed: an end, with its place and score · dashed: dropped");
+  /** @type {[string, string][]} */
+  const marks = [["ended", t("framed: an end, with its place and score")], ["dropped", t("dashed: dropped")]];
+  const told = marks.filter(([fate]) => branches.some((each) => each.fate === fate)).map(([, words]) => words);
+  const legend = [t("thick line: likely token"), ...told].join(" · ");
   const height = rows * ROW;
   const words = write(legend, 0, height + 14, { size: SMALL, fill: paper.muted });
   const whole = (steps.length ? lefts[lefts.length - 1] + steps[steps.length - 1] : 0) + ends + 10;

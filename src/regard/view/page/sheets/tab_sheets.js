@@ -3,7 +3,7 @@
 import { leadsToEnd, pathTo, treeLayout } from "../panels/beam/beam_tree.js";
 import { viewTitle } from "../drawing/view.js";
 import { stripesOf } from "../drawing/painted_cells.js";
-import { inCommonWords } from "../panels/compare/common_words.js";
+import { inCommonWords, titleOf } from "../panels/compare/common_words.js";
 import { whyNoDifference } from "../panels/compare/compare_panel.js";
 import { cellWeights } from "../panels/picture_panel.js";
 import { currentMatrix, largestSize } from "../panels/panel_parts.js";
@@ -24,7 +24,7 @@ import { stepsSheet } from "./steps_sheet.js";
 
 /**
  * What a panel keeps for itself and a picture of it needs: the table its order, the comparison its two sides.
- * @typedef {{count?: number, by?: "row"|"col"|"weight", down?: boolean, left?: Matrix, right?: Matrix, names?: string[]}} Chosen
+ * @typedef {{count?: number, by?: "row"|"col"|"weight", down?: boolean, left?: Matrix, right?: Matrix, names?: string[], given?: string, other?: import("../panels/compare/compare_sides.js").Other}} Chosen
  */
 
 /** @type {Record<string, (context: PanelContext, chosen: Chosen) => Sheet|Promise<Sheet>>} */
@@ -135,19 +135,36 @@ function treeSheet(context) {
 }
 
 /** @param {PanelContext} context @param {Chosen} chosen @returns {Sheet} */
-function comparisonSheet(context, { left, right, names }) {
-  if (!left || !right || !names) throw new Error(t("There is one record with one map: nothing to compare it with."));
+function comparisonSheet(context, { left, right, names, given, other }) {
+  if (!left || !right || !names || !other) throw new Error(t("There is one record with one map: nothing to compare it with."));
   const plain = plainMatrix(context);
   const common = inCommonWords(left, right);
   const alone = common ? [...common.alone.rows, ...common.alone.cols].some((n) => n > 0) : true;
   const sides = common && !alone ? [common.left, common.right] : [left, right]; // what both have is drawn as both have it
   const full = largestSize(sides[0].data, sides[1].data);
   /** @type {Block[]} */
-  const maps = sides.map((matrix, at) => ({ map: plain(matrix), full, title: names[at] + [left, right][at].title }));
-  if (!common) return sheetOf(context, left, [maps, [{ words: t("No difference map: {why}.", { why: whyNoDifference(left, right) ?? "" }) }]]);
+  const maps = sides.map((matrix, at) => ({ map: plain(matrix), full, title: names[at] + titleOf(matrix, [left, right][at]) }));
+  const lines = other.record === context.record ? undefined : comparedLines(context, other, names, given);
+  if (!common) return sheetOf(context, left, [maps, [{ words: t("No difference map: {why}.", { why: whyNoDifference(left, right) ?? "" }) }]], lines);
   const apart = Float32Array.from(common.right.data, (x, at) => x - common.left.data[at]);
   maps.push({ map: plain(common.right, apart), full: largestSize(apart), signed: true, title: t("difference: right − left") + (alone ? ` · ${t("of the words that both have")}` : ""), name: t("difference") });
-  return sheetOf(context, left, [maps, [{ words: distanceText(common.left, common.right) }]]);
+  return sheetOf(context, left, [maps, [{ words: distanceText(common.left, common.right) }]], lines);
+}
+
+/**
+ * Of two records: what came out on either side, how each attends, and the output that both write.
+ * @param {PanelContext} context @param {import("../panels/compare/compare_sides.js").Other} other @param {string[]} names @param {string} [given]
+ */
+function comparedLines({ record, state }, other, names, given) {
+  /** @param {string} one @param {string} two */
+  const named = (one, two) => (one === two ? [one] : [one && names[0] + one, two && names[1] + two]);
+  const lines = [
+    ...named(record.output, other.record.output),
+    record.model === other.record.model ? record.model : "",
+    ...named(record.map(state.map).mechanism, other.map.mechanism),
+    given ? t("both as they write “{output}”", { output: given }) : "",
+  ];
+  return lines.filter(Boolean);
 }
 
 /** @param {import("../panels/small_matrix.js").SmallMatrix} left @param {import("../panels/small_matrix.js").SmallMatrix} right */

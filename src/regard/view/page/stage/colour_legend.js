@@ -2,7 +2,7 @@
 
 import { cssColour, diverging, sequential } from "../drawing/colours.js";
 import { fill, h } from "../elements/dom.js";
-import { shortWeight } from "../drawing/view.js";
+import { scaleNumber } from "../drawing/view.js";
 import { caption, captions, t } from "../words/messages.js";
 
 const STEPS = 12;
@@ -12,7 +12,7 @@ const sign = (name, text) => [h("span", { class: `legend-${name}`, "aria-hidden"
 
 /** Each colour and the head that it stands for, in the order of the stripes. @param {import("../drawing/view.js").View} view */
 function headLegend({ heads, state, full }) {
-  const most = state.scale === "row" ? t("row’s most") : shortWeight(full[0] ?? 1);
+  const most = state.scale === "row" ? t("row’s most") : scaleNumber(full[0] ?? 1);
   const items = heads.map(({ name, short, colour }) => h("li", { style: { "--head": cssColour(colour) } }, h("i", { "aria-hidden": "true" }), h("span", null, short), h("span", { class: "unseen" }, name)));
   return [h("ul", { class: "head-list", "aria-label": t("heads, in the order of the stripes of a cell") }, items), h("span", null, t("full colour: {most}", { most }))];
 }
@@ -26,7 +26,7 @@ export function mountLegend(element) {
       /** @param {number} share */
       const colour = (share) => (view.signed ? diverging(2 * share - 1, view.theme) : sequential(share, view.theme));
       const stops = Array.from({ length: STEPS + 1 }, (_, n) => cssColour(colour(n / STEPS)));
-      const most = view.state.scale === "row" ? t("row’s most") : shortWeight(view.full[0] ?? 1);
+      const most = view.state.scale === "row" ? t("row’s most") : scaleNumber(view.full[0] ?? 1);
       fill(
         element,
         h("span", null, view.signed ? `−${most}` : "0"),

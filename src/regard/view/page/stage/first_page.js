@@ -15,7 +15,7 @@ import { isPicture } from "./picture_line.js";
  * @property {string} [verb] what it was trained to do
  * @property {string} [reads]
  * @property {string} [writes]
- * @property {string} [hint] how several inputs are given
+ * @property {string} [hint] how several inputs are given; of a model that a page cannot ask, what asks it in Python
  * @property {string[]} [examples]
  * @property {Story|null} [story]
  */
@@ -46,7 +46,7 @@ export function mountFirstPage(element, { about, ask, walk }) {
         element,
         h("h1", { class: "first-title" }, said.name),
         h("p", { class: "first-about" }, aboutLine(said)),
-        h("p", { class: "first-hint" }, hintLine(said)),
+        pythonOf(said) ? null : h("p", { class: "first-hint" }, hintLine(said)),
         h("ul", { class: "first-examples" }, (said.examples ?? []).map((text) => h("li", null, exampleButton(text, said, ask)))),
         said.story ? storyButton(said.story, () => walk(said.name)) : null,
       );
@@ -63,13 +63,19 @@ export function aboutLine({ source, target, verb, reads, writes, task }) {
   return [does, read && t("reads {what}", { what: read }), writes && t("writes {what}", { what: writes })].filter(Boolean).join(" · ");
 }
 
+/** What asks a model that reads what no page can send, a sound; "" of others. @param {About|undefined} said */
+export const pythonOf = (said) => (said?.hint?.startsWith("regard.") ? said.hint : "");
+
 /** @param {About} said */
 function hintLine({ pictures, hint, examples, story }) {
   const begin = examples?.length || story ? t("Or begin with one of these:") : "";
   if (pictures) return [t("Choose a picture above: what the model says of it and where it looked appear here."), begin].join(" ");
-  const typed = hint
-    ? t("Type its inputs above as {hint}: its answer and what it looked at appear here.", { hint })
-    : t("Type a text above: the answer and what the model looked at appear here.");
+  const alone = examples?.some((text) => !text.startsWith("{")); // one input can be typed as it is
+  const typed = !hint
+    ? t("Type a text above: the answer and what the model looked at appear here.")
+    : alone
+      ? t("Type a text above, or two as {hint}: the answer and what the model looked at appear here.", { hint })
+      : t("Type its inputs above as {hint}: the answer and what the model looked at appear here.", { hint });
   return [typed, begin].join(" ");
 }
 

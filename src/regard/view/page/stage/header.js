@@ -5,6 +5,7 @@ import { fill, h } from "../elements/dom.js";
 import { placeholderName, viewTitle } from "../drawing/view.js";
 import { messageOf } from "../host/questions.js";
 import { t } from "../words/messages.js";
+import { pythonOf } from "./first_page.js";
 import { isPicture, PictureLine } from "./picture_line.js";
 
 /** @typedef {import("../drawing/view.js").View} View */
@@ -19,6 +20,7 @@ const PAUSE = 450; // milliseconds without a key before a sentence is asked
  * @property {boolean} canAsk
  * @property {string[]} models
  * @property {string[]} pictures those models that are asked about a picture
+ * @property {Record<string, import("./first_page.js").About>} about what a server says of each
  * @property {(question: import("../host/asked_questions.js").Question) => void} ask
  * @property {() => void} choose another model would be asked
  * @property {() => void} asIs asks without what was given or forced
@@ -93,7 +95,7 @@ export function mechanismLine(map) {
  * A line to type in; it asks after a short pause and at Enter, never in the middle of composing a character.
  * @param {Given} given
  */
-function questionLine({ ask, choose, models, pictures }) {
+function questionLine({ ask, choose, models, pictures, about }) {
   const input = h("input", {
     type: "text",
     class: "question",
@@ -108,6 +110,7 @@ function questionLine({ ask, choose, models, pictures }) {
   const busy = h("div", { class: "busy", role: "status" }, work);
   const picker = chooser(t("model"), () => changeModel());
   const picture = new PictureLine(() => send(), (error) => end(error));
+  const unasked = h("p", { class: "question unasked" });
   picker.element.hidden = models.length < 2;
   picker.update(models.map((name) => [name, name]), models[0] ?? "");
   let timer = 0;
@@ -119,8 +122,11 @@ function questionLine({ ask, choose, models, pictures }) {
 
   /** What is asked about goes with the kind of model. */
   function showKind() {
-    input.hidden = takesPictures();
+    const python = pythonOf(about[model()]);
+    input.hidden = takesPictures() || python !== "";
     picture.element.hidden = !takesPictures();
+    unasked.hidden = python === "";
+    if (python) fill(unasked, t.parts("This model reads {what}, which this page cannot take. In Python: {command}", { what: about[model()].reads, command: h("code", null, python) }));
   }
 
   function changeModel() {
@@ -132,6 +138,7 @@ function questionLine({ ask, choose, models, pictures }) {
 
   function send() {
     clearTimeout(timer);
+    if (!unasked.hidden) return;
     const { text, name } = takesPictures() ? picture.asked : { text: input.value.trim(), name: "" };
     if (text === "" || text === asked) return;
     asked = text;
@@ -165,7 +172,7 @@ function questionLine({ ask, choose, models, pictures }) {
     if (event.key === "Enter" && !event.isComposing) send();
   });
   showKind();
-  const element = h("div", { class: "asking" }, h("div", { class: "asking-line" }, input, picture.element, picker.element), busy, trouble);
+  const element = h("div", { class: "asking" }, h("div", { class: "asking-line" }, input, picture.element, unasked, picker.element), busy, trouble);
   picture.listen(element, takesPictures);
 
   const isFocused = () => /** @type {Document|ShadowRoot} */ (input.getRootNode()).activeElement === input;
@@ -176,7 +183,7 @@ function questionLine({ ask, choose, models, pictures }) {
     end,
     /** @param {State} state */
     start(state) {
-      if (!takesPictures() && state.text === "") input.focus({ preventScroll: true });
+      if (!input.hidden && state.text === "") input.focus({ preventScroll: true });
     },
     /** Shows the sentence or the picture that was asked about, unless somebody is typing another. @param {string} text @param {string} name @param {string} chosen */
     offer(text, name, chosen) {

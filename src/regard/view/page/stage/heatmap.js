@@ -3,7 +3,7 @@
 import { columnAt } from "../drawing/painted_cells.js";
 import { fill, h } from "../elements/dom.js";
 import { stepInGrid } from "../elements/grid_keys.js";
-import { drawHeatmap, drawLabels, layOut } from "./heatmap_layout.js";
+import { drawHeatmap, drawLabels, labelAt, layOut } from "./heatmap_layout.js";
 import { cellSentence } from "./readout.js";
 import { t } from "../words/messages.js";
 
@@ -42,7 +42,10 @@ export class Heatmap {
     this.colLabels = h("div", { class: "col-labels", "aria-hidden": "true" });
     this.rowTag = h("div", { class: "tag" });
     this.colTag = h("div", { class: "tag" });
-    this.grid = h("div", { class: "heatmap", role: "grid" }, this.colLabels, this.rowLabels, this.plane);
+    this.corner = h("div", { class: "corner", "aria-hidden": "true" }); // covers the labels of rows that are scrolled away
+    this.grid = h("div", { class: "heatmap", role: "grid" }, this.colLabels, this.rowLabels, this.corner, this.plane);
+    /** @type {HTMLElement[]} */
+    this.cutLabels = []; // that an edge would cut through
     this.place = { row: 0, col: 0 }; // of the one cell that can have the focus
     this.labelledAs = ""; // labels are made anew only where they differ
     /** @type {string[]|null} */
@@ -76,7 +79,25 @@ export class Heatmap {
     const box = this.element.getBoundingClientRect();
     const above = this.element.previousElementSibling?.getBoundingClientRect().bottom ?? 0;
     const most = Math.max(box.height - (this.layout?.headHeight ?? 0) - 3 * (this.layout?.cell.height ?? 0), 0);
-    this.colLabels.style.setProperty("top", `${Math.min(Math.max(above - box.top - 2, 0), most)}px`);
+    for (const each of [this.colLabels, this.corner]) each.style.setProperty("top", `${Math.min(Math.max(above - box.top - 2, 0), most)}px`);
+    this.hideCutLabels();
+  }
+
+  /** A label that the names of the columns or the lower edge of the map cut through is not shown. */
+  hideCutLabels() {
+    for (const each of this.cutLabels) each.classList.remove("is-cut");
+    this.cutLabels = [];
+    if (!this.layout) return;
+    const top = this.plane.getBoundingClientRect().top;
+    const above = this.colLabels.getBoundingClientRect().bottom - top;
+    const below = this.element.getBoundingClientRect().top + this.element.clientHeight - top;
+    for (const edge of above > 1 ? [above, below] : [below]) {
+      const number = labelAt(this.layout, edge);
+      const found = number === null ? undefined : this.rowLabels.children[number];
+      if (!(found instanceof HTMLElement) || !found.classList.contains("label")) continue;
+      found.classList.add("is-cut");
+      this.cutLabels.push(found);
+    }
   }
 
   label() {

@@ -50,6 +50,13 @@ export function layOut(view, width) {
   };
 }
 
+/** Which of the labels of rows is written across a height; null where none is. @param {Layout} layout @param {number} height from the first row */
+export function labelAt({ cell, every }, height) {
+  const number = Math.round((height / cell.height - 0.5) / every);
+  const middle = (number * every + 0.5) * cell.height;
+  return number >= 0 && Math.abs(middle - height) < LABEL_HEIGHT / 2 ? number : null;
+}
+
 /** The width of the widest label, measured once for each list of them. @param {string[]} texts */
 function widestText(texts) {
   if (!KNOWN_WIDTHS.has(texts)) {

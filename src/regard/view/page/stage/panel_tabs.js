@@ -12,6 +12,7 @@ let tabListsMade = 0;
  * @typedef {object} Panel
  * @property {string} name
  * @property {string} title
+ * @property {(context: any) => string} [titleFor] what it is called for a record, where that is not the same for all
  * @property {(context: any) => true|string|null} available true, or why not; null: it is for other records, and has no tab
  * @property {boolean} [leads] it is opened first where it is available
  * @property {(element: HTMLElement, context: any) => {update(context: any): void, chosen?(): object}} mount
@@ -77,6 +78,7 @@ export function mountTabs(element, panels, set) {
       tabs[n].setAttribute("aria-selected", String(n === open));
       tabs[n].tabIndex = n === open ? 0 : -1;
       tabs[n].hidden = reasons[n] === null;
+      tabs[n].textContent = panel.titleFor?.(context) ?? panel.title;
       tabs[n].classList.toggle("unavailable", reasons[n] !== true);
       bodies[n].hidden = n !== open;
       if (n === open) show(panel, bodies[n], reasons[n], context);
@@ -94,7 +96,7 @@ export function mountTabs(element, panels, set) {
       fill(body);
       mounted.set(panel.name, panel.mount(body, context));
     }
-    if (reason === true) shown = { name: panel.name, title: panel.title, context, chosen: mounted.get(panel.name) };
+    if (reason === true) shown = { name: panel.name, title: panel.titleFor?.(context) ?? panel.title, context, chosen: mounted.get(panel.name) };
   }
   /** The open panel, its context, and what it keeps for itself; null where there is none to see. */
   const open = () => (element.hidden || !shown ? null : { ...shown, chosen: mounted.get(shown.name)?.chosen?.() ?? {} });

@@ -1,7 +1,8 @@
 // What is shown and how: map, layer, head, words or tokens, special tokens, colours, direction.
 
-import { chooser, placeOptions, segmented, toggle } from "../elements/controls.js";
+import { chooser, placeOptions, segmented, summaryOptions, toggle } from "../elements/controls.js";
 import { fill, h } from "../elements/dom.js";
+import { shortened } from "../elements/shortened_text.js";
 import { hasParts, headNames } from "../record/record.js";
 import { t } from "../words/messages.js";
 
@@ -62,11 +63,11 @@ export function mountToolbar(element, set) {
     if (record.levels) maps.unshift(["", t("both levels")]);
     if (record.sight) maps.unshift(["", t("picture")]);
     controls.map.update(maps, matrix ? map.name : "");
-    controls.layer.update(
-      [["mean", t("mean of all")], ["max", t("max of all")], ...placeOptions(map.layers)],
-      state.layer,
-    );
-    controls.head.update([["mean", t("mean of all")], ["max", t("max of all")], ...placeOptions(headNames(map.H))], state.head);
+    /** @type {import("../elements/controls.js").Option[]} */
+    const several = view.heads.length ? [["several", t("several in colours")]] : [];
+    const chosen = several.length ? { layer: "several", head: "several" } : state;
+    controls.layer.update([...several, ...summaryOptions(), ...placeOptions(map.layers)], chosen.layer);
+    controls.head.update([...several, ...summaryOptions(), ...placeOptions(headNames(map.H))], chosen.head);
     controls.between.update([["all", t("all")], ["AA", t("A → A")], ["AB", t("A → B")], ["BA", t("B → A")], ["BB", t("B → B")]], state.between);
     controls.units.update([["words", t("words")], ["tokens", t("tokens")]], state.units);
     /** @type {import("../elements/controls.js").Option[]} */
@@ -86,12 +87,13 @@ function mapName(name) {
 }
 
 /**
- * What tells records apart: what was changed, their models, or else their titles.
- * @param {{model: string, title: string, changes: string[]}} record @param {number} number @param {{model: string}[]} records
+ * What tells records apart: what was changed, their models, and their titles where they are not all of one.
+ * @param {{model: string, title: string, changes: string[]}} record @param {number} number @param {{model: string, title: string}[]} records
  */
 export function recordName(record, number, records) {
-  const models = new Set(records.map((each) => each.model));
-  const both = [record.model, record.title].filter(Boolean).join(": ");
-  const name = models.size === records.length ? record.model : both;
-  return `${number + 1} · ${[...record.changes, name || t("record")].join(" · ")}`.slice(0, 80);
+  const [models, titles] = [new Set(records.map((each) => each.model)), new Set(records.map((each) => each.title))];
+  const model = models.size > 1 ? record.model : "";
+  const title = titles.size > 1 || !model ? record.title : "";
+  const name = [model, shortened(title, 36)].filter(Boolean).join(": ") || record.model || t("record");
+  return [String(number + 1), shortened(record.changes.join(" · "), 48), name].filter(Boolean).join(" · ");
 }

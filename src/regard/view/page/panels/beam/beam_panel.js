@@ -30,6 +30,9 @@ export const beamPanel = {
     return t("Beam · what if?");
   },
 
+  /** Without a search there is no beam to speak of. @param {PanelContext} context */
+  titleFor: ({ record }) => (record.beam?.nodes.length ? t("Beam · what if?") : t("What if?")),
+
   /** @param {PanelContext} context @returns {true | string | null} */
   available({ record, abilities }) {
     if (record.beam?.nodes.length) return true;
@@ -70,7 +73,7 @@ function draw(panel, ask) {
   /** @param {number} at */
   const choose = (at) => context.set({ "beam-node": at });
   const scroll = h("div", { class: "panel-scroll beam-scroll" }, treeDrawing(beam.nodes, shown, chosen, choose));
-  fill(tree, treeLegend(context, leads, all), scroll, nodeDetails(context, beam, chosen, ask));
+  fill(tree, treeLegend(context, leads, all, beam.nodes.filter((_, at) => shown[at])), scroll, nodeDetails(context, beam, chosen, ask));
   reveal(scroll, chosen);
 }
 
@@ -83,13 +86,13 @@ function chosenNode(nodes, shown, state) {
   return shown[at] ? at : Math.max(nodes.findIndex((node) => node.rank === 0), 0);
 }
 
-/** @param {PanelContext} context @param {boolean[]} leads @param {boolean} all */
-function treeLegend({ set }, leads, all) {
+/** @param {PanelContext} context @param {boolean[]} leads @param {boolean} all @param {BeamNode[]} shown */
+function treeLegend({ set }, leads, all, shown) {
   const hidden = leads.filter((leading) => !leading).length;
   const dropped = toggle(t("Show what was dropped ({n})", { n: hidden }), (on) => set({ "beam-dropped": on ? 1 : 0 }));
   dropped.update(all);
   dropped.input.setAttribute("data-focus", "beam-dropped");
-  const fates = Object.entries(fateNames()).filter(([fate]) => all || fate !== "dropped");
+  const fates = Object.entries(fateNames()).filter(([fate]) => shown.some((each) => each.fate === fate));
   return h(
     "div",
     { class: "beam-legend" },
@@ -209,8 +212,8 @@ function nodeDetails(context, beam, chosen, ask) {
     { class: "beam-details" },
     h("p", { class: "beam-hypothesis", "aria-live": "polite" }, h("bdi", { dir: "auto", lang: record.sides.target?.language || null }, prefixUpTo(record.sides.target, nodes, chosen)), node.fate === "ended" ? null : " …"),
     h("dl", { class: "beam-facts" }, facts.filter(([, value]) => value).map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value)))),
-    canTake(context) ? takeWords(t("goes on as"), childrenOf(nodes).get(chosen) ?? [], context, nodes, ask) : takenAs(nodes, chosen),
-    canTake(context) ? takeWords(t("instead of it"), siblingsOf(nodes, chosen), context, nodes, ask) : null,
+    canTake(context) ? takeWords(t("possible next words"), childrenOf(nodes).get(chosen) ?? [], context, nodes, ask) : takenAs(nodes, chosen),
+    canTake(context) ? takeWords(t("other words here"), siblingsOf(nodes, chosen), context, nodes, ask) : null,
     canGoOn ? button(t("Continue from here"), () => ask.continueFrom(prefixUpTo(record.sides.target, nodes, chosen)), { class: "panel-button", "data-focus": "beam-continue" }) : null,
     attentionFigure(context, beam, chosen),
   );
@@ -230,7 +233,7 @@ const likelihood = (node) => numberText(Math.exp(node.log_prob));
 /** Where nothing can be asked. @param {BeamNode[]} nodes @param {number} at */
 function takenAs(nodes, at) {
   const words = (childrenOf(nodes).get(at) ?? []).map((child) => `${visibleText(nodes[child].token)} ${likelihood(nodes[child])}`);
-  return words.length ? h("p", { class: "panel-hint" }, `${t("goes on as")}: ${words.join(" · ")}`) : null;
+  return words.length ? h("p", { class: "panel-hint" }, `${t("possible next words")}: ${words.join(" · ")}`) : null;
 }
 
 /**

@@ -5,6 +5,7 @@ import { headNames } from "../../record/record.js";
 import { forcedKeys, forcedRow } from "./forced_row.js";
 import { headGrid, headsOff, mapsWithHeads, switchedOff } from "./heads_off.js";
 import { textChanges } from "./text_changes.js";
+import { beforeChange } from "./what_changed.js";
 import { placeOptions } from "../../elements/controls.js";
 import { fill, h } from "../../elements/dom.js";
 import { button, keepingFocus, needsModel, selectField, tokenPicker } from "../panel_parts.js";
@@ -17,7 +18,7 @@ import { t } from "../../words/messages.js";
 /** @typedef {import("../../elements/controls.js").Option} Option */
 /** @typedef {import("../../record/record.js").Side} Side */
 
-/** @typedef {"continued"|"forced"|"without"} How what was changed */
+/** @typedef {import("./what_changed.js").How} How */
 
 /**
  * @typedef {object} Part what was typed and chosen, and what came of it
@@ -32,7 +33,7 @@ import { t } from "../../words/messages.js";
  * @property {string} head
  * @property {string} asking
  * @property {string} error
- * @property {{how: How, before: string, after: string}|null} result
+ * @property {{before: string, after: string}|null} result of another beginning, whose record took the place of the one before
  */
 
 /**
@@ -92,7 +93,7 @@ function draw(part) {
     record.sides.target ? h("section", { class: "beam-ask" }, h("h3", null, t("Edit the beginning")), prefixForm(part, target, why)) : null,
     h("section", { class: "beam-ask" }, h("h3", null, t("Force the attention")), forceForm(part, cross, target, why)),
     h("section", { class: "beam-ask" }, h("h3", null, t("Switch heads off")), offForm(part, why)),
-    h("div", { role: "status", class: "beam-status" }, part.error ? h("p", { class: "panel-error" }, part.error) : part.asking, part.result ? resultElement(part, part.result) : null),
+    h("div", { role: "status", class: "beam-status" }, part.error ? h("p", { class: "panel-error" }, part.error) : part.asking, resultElement(part)),
   );
 }
 
@@ -169,7 +170,7 @@ function offForm(part, why) {
   return h(
     "div",
     null,
-    h("p", { class: "panel-hint" }, t("Heads of each layer, counted from 1. What is switched off says nothing for the whole output.")),
+    h("p", { class: "panel-hint" }, t("Heads of each layer, counted from 1. A head that is switched off adds nothing, throughout the output.")),
     headGrid({ maps, off: part.off, disabled: why !== "", change }),
     h(
       "div",
@@ -188,7 +189,7 @@ export function textBefore(target, step) {
 
 /** Another beginning; what is forced and switched off stays. @param {Part} part */
 function continueOutput(part) {
-  return askModel(part, { prefix: part.prefix, target: null, explain: false }, t("Continuing…"), part.context.replaceRecord, "continued");
+  return askModel(part, { prefix: part.prefix, target: null, explain: false }, t("Continuing…"), "continued");
 }
 
 /** A beginning that was given stays, and what is written before the step. @param {Part} part */
@@ -199,43 +200,57 @@ function forceAttention(part) {
   const before = sides.target ? textBefore(sides.target, part.step) : "";
   const given = question.prefix ?? "";
   const force = { step: part.step, ...forcedKeys(part.row), layer: number(part.layer), head: number(part.head) };
-  return askModel(part, { prefix: given.length > before.length ? given : before, force, target: null, explain: false }, sides.target ? t("Translating with forced attention…") : t("Reading with forced attention…"), part.context.addRecord, "forced");
+  return askModel(part, { prefix: given.length > before.length ? given : before, force, target: null, explain: false }, sides.target ? t("Translating with forced attention…") : t("Reading with forced attention…"), "forced");
 }
 
 /** @param {Part} part */
 function switchOff(part) {
   const off = headsOff(part.off, mapsWithHeads(part.context.record.maps));
-  return askModel(part, { off, target: null, explain: false }, part.context.record.sides.target ? t("Translating without these heads…") : t("Reading without these heads…"), part.context.addRecord, "without");
+  return askModel(part, { off, target: null, explain: false }, part.context.record.sides.target ? t("Translating without these heads…") : t("Reading without these heads…"), "without");
 }
 
-/** @param {Part} part @param {object} patch @param {string} saying @param {(record: AttentionRecord) => void} take @param {How} how */
-async function askModel(part, patch, saying, take, how) {
+/** @param {Part} part @param {object} patch @param {string} saying @param {How} how */
+async function askModel(part, patch, saying, how) {
   const before = part.context.record.output;
   Object.assign(part, { asking: saying, error: "" });
   draw(part);
   try {
     const answer = await part.context.look(patch);
-    Object.assign(part, { asking: "", result: { how, before, after: answer.output } });
-    take(answer);
+    Object.assign(part, { asking: "", result: how === "continued" ? { before, after: answer.output } : null });
+    if (how === "continued") part.context.replaceRecord(answer);
+    else showBeside(part.context, answer);
   } catch (error) {
     Object.assign(part, { asking: "", error: messageOf(error) });
   }
   draw(part);
 }
 
-/** The output of before and the new one, words that changed marked. @param {Part} part @param {NonNullable<Part["result"]>} result */
-function resultElement(part, { before, after, how }) {
+/** The answer is what is looked at from now on; what was before stays among the records. @param {PanelContext} context @param {AttentionRecord} answer */
+function showBeside({ records, addRecord }, answer) {
+  const known = records.indexOf(answer);
+  const place = known < 0 ? records.length : known;
+  addRecord(answer, place, { record: place, query: null, key: null, "beam-node": undefined });
+}
+
+/** The output of before and the new one, words that changed marked; null where nothing was changed. @param {Part} part */
+function resultElement(part) {
+  const { records, record, set } = part.context;
+  const found = part.result ? null : beforeChange(records, record);
+  if (!part.result && !found) return null;
+  const how = found?.how ?? "continued";
+  const { before, after } = part.result ?? { before: found?.record.output ?? "", after: record.output };
   const { was, is, same } = textChanges(before, after);
-  const language = part.context.record.sides.target?.language || null;
+  const writes = Boolean(record.sides.target);
+  const language = record.sides.target?.language || null;
   /** @type {(name: string, pieces: import("./text_changes.js").Piece[], tag: "del"|"ins") => HTMLElement} */
   const line = (name, pieces, tag) =>
     h("div", null, h("dt", null, name), h("dd", { dir: "auto", lang: language }, pieces.map(({ text, changed }) => (changed ? h(tag, null, text) : text))));
-  const compare = button(t("Compare the two"), () => part.context.set({ panel: "compare", "compare-record": part.context.records.length - 1 }), { class: "panel-button", "data-focus": "beam-compare" });
+  const compare = () => found && set({ panel: "compare", record: records.indexOf(found.record), "compare-record": records.indexOf(record), query: null, key: null });
   return h(
     "div",
     { class: "beam-result" },
-    before || after ? h("dl", null, line(t("before"), was, "del"), line({ forced: t("forced"), continued: t("continued"), without: t("without heads") }[how], is, "ins")) : h("p", { class: "panel-hint" }, t("What was read so is the last record.")),
-    same && part.context.record.sides.target ? h("p", { class: "panel-hint" }, how === "forced" ? t("The output is the same: reading elsewhere did not change it.") : t("The output is the same.")) : null,
-    how === "continued" ? null : compare,
+    before || after ? h("dl", null, line(t("before"), was, "del"), line({ forced: t("forced"), continued: t("continued"), without: t("without heads") }[how], is, "ins")) : h("p", { class: "panel-hint" }, t("The record that is shown now was read this way.")),
+    same && writes ? h("p", { class: "panel-hint" }, how === "forced" ? t("The output is the same: reading elsewhere did not change it.") : t("The output is the same.")) : null,
+    found ? button(t("Compare the two"), compare, { class: "panel-button", "data-focus": "beam-compare" }) : null,
   );
 }

@@ -2,6 +2,7 @@
 // Python does the same for pictures and terminals, in regard.view.sides.common_words.
 
 import { groupLabel } from "../../record/token_words.js";
+import { caption, captions } from "../../words/messages.js";
 
 /** @typedef {import("../../record/record.js").Matrix} Matrix */
 /** @typedef {import("../../record/record.js").Side} Side */
@@ -27,6 +28,14 @@ export function inCommonWords(left, right) {
     right: merged(right, rows.map(([, other]) => other), cols.map(([, other]) => other)),
     alone: { rows: aloneIn(rows, left.rows, right.rows), cols: aloneIn(cols, left.cols, right.cols) },
   };
+}
+
+/** How what is shown of a matrix was put together: its tokens may be words in common words alone. @param {SmallMatrix} shown @param {Matrix} matrix */
+export function titleOf(shown, matrix) {
+  const words = caption(captions.words);
+  const said = matrix.title.split(" · ");
+  const joined = (shown.rows !== matrix.rows || shown.cols !== matrix.cols) && !said.includes(words);
+  return (joined ? [...said, words] : said).join(" · ");
 }
 
 /** @param {Matrix} matrix @returns {Axis} */

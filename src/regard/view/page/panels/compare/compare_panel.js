@@ -3,7 +3,7 @@
 
 import { compareQuestion } from "./compare_question.js";
 import { comparisonControls, hasOther, haveTwoOutputs, otherOf, outputChoice, recordNames, whoseOutput } from "./compare_sides.js";
-import { inCommonWords } from "./common_words.js";
+import { inCommonWords, titleOf } from "./common_words.js";
 import { logProbability, ScoredOutputs } from "./scored_outputs.js";
 import { fill, h } from "../../elements/dom.js";
 import { meanOf, numberText, rowOf, totalVariation } from "../row_numbers.js";
@@ -52,7 +52,7 @@ export const comparePanel = {
 };
 
 /**
- * What stands on either side: the weights, and what each side is called.
+ * What stands on either side: the weights, what each side is called, and the output that both were given to write.
  * @param {PanelContext} context @param {ScoredOutputs} scored
  */
 function sidesOf(context, scored) {
@@ -65,7 +65,8 @@ function sidesOf(context, scored) {
   const shown = [whose === "right" ? (crossed[0].record ?? record) : record, whose === "left" ? (crossed[1].record ?? other.record) : other.record];
   const left = shown[0].matrix(shown[0].map(state.map).name, state);
   const right = shown[1].matrix(other.map.name, { ...state, layer: other.layer, head: other.head });
-  return { other, whose, two, crossed, left, right, names: recordNames(record, other.record) };
+  const given = whose === "left" && crossed[1].record ? record.output : whose === "right" && crossed[0].record ? other.record.output : "";
+  return { other, whose, two, crossed, left, right, given, names: recordNames(record, other.record) };
 }
 
 /**
@@ -111,7 +112,7 @@ function figures(el, { state }, { left, right, names }) {
   const figure = (title, matrix) => matrixFigure({ title, matrix, most, state, space, below: [rampLegend("0", numberText(most), false, state)] });
   const why = common ? "" : (whyNoDifference(left, right) ?? "");
   return [
-    h("div", { class: `panel-figures${whole ? " is-level" : ""}` }, figure(`${names[0]}${left.title}`, one), figure(`${names[1]}${right.title}`, other), common ? differenceFigure(common.left, common.right, state, space) : null),
+    h("div", { class: `panel-figures${whole ? " is-level" : ""}` }, figure(names[0] + titleOf(one, left), one), figure(names[1] + titleOf(other, right), other), common ? differenceFigure(common.left, common.right, state, space) : null),
     h("p", { class: "panel-result", role: "status" }, common ? [summaryOf(common.left, common.right), " ", aloneLine(common.alone, left, right)] : t("No difference map: {why}.", { why })),
   ];
 }

@@ -1,7 +1,8 @@
 // What is compared with what: the record, map, layer and head on the right, and whose output is drawn on both sides.
 
-import { placeOptions, segmented } from "../../elements/controls.js";
+import { placeOptions, segmented, summaryOptions } from "../../elements/controls.js";
 import { h } from "../../elements/dom.js";
+import { shortened } from "../../elements/shortened_text.js";
 import { headNames } from "../../record/record.js";
 import { button, selectField } from "../panel_parts.js";
 import { canBeScored } from "./scored_outputs.js";
@@ -79,8 +80,7 @@ const changesLine = ({ changes }) => changes.join(" · ") || t("as the model doe
 export function comparisonControls({ records, record, state, set }, other) {
   const { map } = other;
   const clear = { "compare-map": undefined, "compare-layer": undefined, "compare-head": undefined };
-  /** @type {Option[]} */
-  const summary = [["mean", t("mean")], ["max", t("maximum")]];
+  const summary = summaryOptions();
   /** @param {string} label @param {Option[]} options @param {string|number} value @param {string} name */
   const select = (label, options, value, name) =>
     selectField(label, options, value, (chosen) => set(name === "compare-record" ? { ...clear, [name]: Number(chosen) } : { [name]: chosen }));
@@ -100,7 +100,7 @@ export function comparisonControls({ records, record, state, set }, other) {
     "div",
     { class: "panel-controls" },
     h("span", { class: "panel-hint" }, t("Compare with")),
-    records.length > 1 ? select(t("Record"), records.map((each, at) => [at, `${at + 1}: ${[...each.changes, each.model, each.output || each.title].filter(Boolean).join(" · ")}`.slice(0, 80)]), other.at, "compare-record") : null,
+    records.length > 1 ? select(t("Record"), records.map((each, at) => [at, `${at + 1}: ${[shortened(each.changes.join(" · "), 48), each.model, shortened(each.output || each.title, 36)].filter(Boolean).join(" · ")}`]), other.at, "compare-record") : null,
     other.record.maps.length > 1 ? select(t("Map"), other.record.maps.map((each) => [each.name, each.kind]), map.name, "compare-map") : null,
     map.L > 1 ? select(t("Layer"), [...summary, ...placeOptions(map.layers)], other.layer, "compare-layer") : null,
     map.H > 1 ? select(t("Head"), [...summary, ...placeOptions(headNames(map.H))], other.head, "compare-head") : null,

@@ -3,6 +3,7 @@
 import { fill, h } from "../../elements/dom.js";
 import { numberText, readingsOf } from "../row_numbers.js";
 import { weightBar, button, largestSize, wordElement } from "../panel_parts.js";
+import { marksOf } from "../../record/token_words.js";
 import { t } from "../../words/messages.js";
 
 /** @typedef {import("../../record/record.js").Matrix} Matrix */
@@ -55,7 +56,7 @@ function queryTable(matrix, { queries }, choose) {
       "table",
       { class: "explain-table" },
       h("caption", null, t("Entropy in nats, and how many keys were read effectively")),
-      h("thead", null, h("tr", null, head(t("query"), ""), head(t("entropy"), "H = −Σ w log w"), head(t("reads"), t("exp(H): as many keys, read evenly, have this entropy")), hasSpecial ? head(t("on (start), (end)"), t("weight on tokens that stand for no text")) : null, hasMissing ? head(t("on nothing"), t("1 − the sum of the row: a sink took it")) : null)),
+      h("thead", null, h("tr", null, head(t("query"), ""), head(t("entropy"), "H = −Σ w log w"), head(t("reads"), t("exp(H): as many keys, read evenly, have this entropy")), hasSpecial ? head(t("on {marks}", { marks: marksOf(matrix.colSide) }), t("weight on tokens that stand for no text")) : null, hasMissing ? head(t("on nothing"), t("1 − the sum of the row: a sink took it")) : null)),
       h("tbody", null, queries.map(line)),
     ),
   );

@@ -1,6 +1,6 @@
 // Step through one query: scores → region → normalisation → weighted sum, with the numbers.
 
-import { placeOptions } from "../../elements/controls.js";
+import { placeOptions, summaryOptions } from "../../elements/controls.js";
 import { fill, h } from "../../elements/dom.js";
 import { headNames } from "../../record/record.js";
 import { numberText, sumOf } from "../row_numbers.js";
@@ -29,7 +29,6 @@ const PAUSE = 1600; // milliseconds between two steps when they run by themselve
  * @property {number} shown the step that was drawn last
  */
 
-/** @typedef {import("../../elements/controls.js").Option} Option */
 
 export const stepsPanel = {
   name: "steps",
@@ -96,8 +95,7 @@ function currentStep(state) {
 /** @param {PanelContext} context @param {AttentionMap} map */
 function placeControls({ state, set }, map) {
   const made = [];
-  /** @type {Option[]} */
-  const summary = [["mean", t("mean of all")], ["max", t("maximum of all")]];
+  const summary = summaryOptions();
   /** @param {string} text */
   const read = (text) => (/^\d+$/.test(text) ? Number(text) : text);
   if (map.L > 1) {
