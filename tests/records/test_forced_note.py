@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from regard.records.forced_note import forced_note
 from regard.records.question import Force
 from regard.records.side import Side
+from regard.records.what_ifs import forced_note
 from regard.words import speaking, t
 
 TARGET = Side.of_labels(["to", "the", "library"])

@@ -35,14 +35,13 @@ from regard.looking.token_text import side_of_ids, token_name
 from regard.records.attention_map import AttentionMap
 from regard.records.beam_tree import Beam
 from regard.records.explanation import Explanation
-from regard.records.forced_note import forced_note
 from regard.records.lens import Lens
 from regard.records.maps import MOST_WEIGHTS, record_of
 from regard.records.pooled_frames import pooled
 from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import Side
-from regard.records.what_ifs import change_notes, changes_of
+from regard.records.what_ifs import change_notes, changes_of, forced_note
 from regard.words import t
 
 LENS_WORK = 3e11  # of all lines of a lens together: some seconds
