@@ -44,32 +44,6 @@ def change_notes(question: Question) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def forced_note(force: Force | None, queries: Side, keys: Side, everywhere: str) -> tuple[str, ...]:
-    """What was forced, in one line; everywhere: where, if the question names no layer and no head."""
-    if force is None:
-        return ()
-    if force.step >= len(queries):
-        return (t("nothing was forced: the output ends before token {n}", n=force.step),)
-    where = [t("layer {n}", n=force.layer)] if force.layer is not None else []
-    where += [t("head {n}", n=force.head)] if force.head is not None else []
-    known = {
-        "n": force.step,
-        "word": queries.tokens[force.step],
-        "where": ", ".join(where) or everywhere,
-    }
-    words = [keys.tokens[key] for key in force.keys]
-    if not force.weights:
-        named = ", ".join(words)
-        return (
-            t("forced: token {n} ({word}) attends to {words} in {where}", words=named, **known),
-        )
-    shares = ", ".join(
-        t("{share} to {word}", share=f"{share:.2f}", word=word)
-        for share, word in zip(force.shares, words, strict=True)
-    )
-    return (t("forced: token {n} ({word}) attends {shares} in {where}", shares=shares, **known),)
-
-
 def heads_off(off: Sequence[HeadOff]) -> str:
     """ "cross 1.2, 1.3; encoder 2": of each map its layers and heads, counted from 1."""
     kinds = {kind: [each for each in off if each.map == kind] for kind in KINDS}

@@ -36,13 +36,14 @@ from regard.records.attention_map import AttentionMap
 from regard.records.beam_tree import Beam
 from regard.records.chances import chance_text, with_chance
 from regard.records.explanation import Explanation
+from regard.records.forced_note import forced_note
 from regard.records.lens import Lens
 from regard.records.maps import MOST_WEIGHTS, record_of
 from regard.records.pooled_frames import pooled
 from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import Side
-from regard.records.what_ifs import change_notes, changes_of, forced_note
+from regard.records.what_ifs import change_notes, changes_of
 from regard.words import t
 
 LENS_WORK = 3e11  # of all lines of a lens together: some seconds
@@ -143,7 +144,7 @@ class GuestRecorder:
             model=self.name,
             output=output or self._next(lens),
             notes=(
-                *forced_note(question.force, asking, read, t("every layer and head")),
+                *forced_note(question.force, asking, read),
                 *change_notes(question),
                 *notes,
             ),

@@ -18,6 +18,7 @@ from regard.layers.contracts import Decoded
 from regard.records.attention_map import AttentionMap
 from regard.records.beam_tree import Beam, BeamNode
 from regard.records.explanation import Explanation
+from regard.records.forced_note import forced_note
 from regard.records.maps import (
     attention_map,
     attentions_in,
@@ -30,7 +31,7 @@ from regard.records.reading_notes import reading_notes
 from regard.records.record import AttentionRecord
 from regard.records.side import Side
 from regard.records.token_sides import token_side
-from regard.records.what_ifs import change_notes, forced_note
+from regard.records.what_ifs import change_notes
 from regard.search import Ensemble, Search, TreeNode, search_trees
 from regard.search.search_tree import path
 from regard.tasks.decoded_tokens import last_label
