@@ -254,7 +254,7 @@ def test_given_weights_are_taken_as_shares():
         with speaking("zh"):
             note = look(translator_of(kind), prefix="a", force=force).notes[0]
         assert note.startswith("强制：词元 1（")
-        assert note.endswith("在所有交叉注意力中的注意力为 a（0.50）, c（0.25）, f（0.25）")
+        assert note.endswith("按份额注意 a（0.50）、c（0.25）、f（0.25），位置：每个交叉注意力")
         assert forced.changes[1] == "begins with “a”"
 
 

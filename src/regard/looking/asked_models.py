@@ -13,7 +13,7 @@ from regard.looking.guests.guest_input import GuestInput, guest_input
 from regard.looking.guests.guest_model import GuestModel
 from regard.looking.looker import Looker
 from regard.looking.run_looker import RunLooker
-from regard.looking.what_ifs import NamedForce, asked_with, heads_off
+from regard.looking.worded_changes import NamedForce, asked_with, heads_off
 from regard.records.question import Foil, Force, HeadOff, Question
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
@@ -44,7 +44,7 @@ def of_runs(
 ) -> Asked:
     """Every run with every text or example: two of either are compared. foil: an answer that was not given,
     instead of output token `foil_step`. force, off: objects, plain values as JSON has them, or in words as
-    `regard.looking.what_ifs` reads them.
+    `regard.looking.worded_changes` reads them.
     """
     runs = [each for each in what if isinstance(each, LoadedRun)]
     asked = [each for each in what if not isinstance(each, LoadedRun)]

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from regard.chances import with_chance
 from regard.records.attention_map import AttentionMap
 from regard.records.beam_tree import Beam, BeamNode
-from regard.records.chances import with_chance
 from regard.records.record import AttentionRecord
 from regard.records.side import END, NotARecord, Side
 from regard.records.token_sides import label_of, token_side

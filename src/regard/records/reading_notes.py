@@ -8,7 +8,7 @@ from collections import Counter
 from functools import cache
 
 from regard.data.tokenizer import UNK, Tokenizer, Tokens
-from regard.records.letter_names import script_name, written_language
+from regard.letter_names import script_name, written_language
 from regard.words import t
 
 NAMED = 8  # pieces without a token that are written out

@@ -12,6 +12,7 @@ from typing import Any
 
 from torch import Tensor
 
+from regard.chances import chance_text, with_chance
 from regard.explanations.model_work import ModelWork
 from regard.hf.attention_capture import Captured, capture
 from regard.hf.modules import Kind
@@ -34,7 +35,6 @@ from regard.looking.guests.logit_lens import logit_lens, stack_of
 from regard.looking.token_text import side_of_ids, token_name
 from regard.records.attention_map import AttentionMap
 from regard.records.beam_tree import Beam
-from regard.records.chances import chance_text, with_chance
 from regard.records.explanation import Explanation
 from regard.records.lens import Lens
 from regard.records.maps import MOST_WEIGHTS, record_of
@@ -143,7 +143,7 @@ class GuestRecorder:
             model=self.name,
             output=output or self._next(lens),
             notes=(
-                *forced_note(question.force, asking, read, t("every layer and head")),
+                *forced_note(question.force, asking, read),
                 *change_notes(question),
                 *notes,
             ),

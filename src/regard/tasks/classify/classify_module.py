@@ -13,9 +13,9 @@ from typing import Any
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from regard.chances import with_chance
 from regard.data.fields import Field
 from regard.data.tokenizer import Tokens
-from regard.records.chances import with_chance
 from regard.tasks.classify.judge import Judge, Judgement, weighed_sentences
 from regard.tasks.classify.judged_input import positions_read, shown_text
 from regard.tasks.longest_first import BATCH

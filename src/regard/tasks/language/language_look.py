@@ -8,9 +8,9 @@ from typing import cast
 from torch import Tensor, nn
 
 from regard.attention.recording import recording
+from regard.chances import with_chance
 from regard.data.tokenizer import BOS, PAD, Tokens
 from regard.records.blocks import block_size
-from regard.records.chances import with_chance
 from regard.records.maps import attentions_in
 from regard.records.question import Question
 from regard.records.record import AttentionRecord

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from regard.attention.recording import recording
+from regard.chances import with_chance
 from regard.models.seeing.patches import AttendingPatches, PatchSeer
 from regard.models.seeing.seer import SeenPictures
-from regard.records.chances import with_chance
 from regard.records.maps import attention_map, attentions_in, check_size, record_of
 from regard.records.png_image import PngImage
 from regard.records.pooled_maps import pooling_map, recording_poolings

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor
 
+from regard.chances import with_chance
 from regard.layers.pictures.gaussian_window import GaussianWindow
 from regard.layers.pictures.retina import Retina
 from regard.models.seeing.recogniser import WARPS
 from regard.models.seeing.seer import SeenPictures
 from regard.models.seeing.seers import GlimpseSeer, WakeSleepSeer, WarpSeer, WindowSeer
-from regard.records.chances import with_chance
 from regard.records.png_image import PngImage
 from regard.records.question import BadQuestion, Question
 from regard.records.record import AttentionRecord

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from regard.records.chances import chance_text, with_chance
+from regard.chances import chance_text, with_chance
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from small_runs import small_run
 
 from regard.looking.look import look
-from regard.looking.what_ifs import NamedForce, heads_off, places_of
+from regard.looking.worded_changes import NamedForce, heads_off, places_of
 from regard.records.attention_map import AttentionMap
 from regard.records.question import BadQuestion, Force, HeadOff, Question
 from regard.records.record import AttentionRecord
