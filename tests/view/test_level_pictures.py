@@ -13,8 +13,8 @@ from regard.records.attention_map import AttentionMap
 from regard.records.levels import Levels
 from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord, Side
-from regard.view.level_lines import NO_COLOUR, level_lines
-from regard.view.shaded_sentences import shaded_sentences
+from regard.view.shaded.level_lines import NO_COLOUR, level_lines
+from regard.view.shaded.shaded_sentences import shaded_sentences
 from regard.view.stills.paper import THEMES, Scale, hexadecimal
 from regard.view.stills.png import rasterise
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from regard.view.shaded_words import shaded_words
+from regard.view.shaded.shaded_words import shaded_words
 
 CODES = re.compile(r"\x1b\[[0-9;]*m")
 

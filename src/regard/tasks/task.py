@@ -33,7 +33,7 @@ from regard.tasks.longest_first import batches_by_length, usual_batch
 from regard.tasks.task_module import TaskModule, Unanswerable, accepted, shortened
 from regard.tasks.task_report import TaskReport
 from regard.tasks.text_look import asked_example, look_at_text, with_attention
-from regard.view.shaded_words import shaded_words
+from regard.view.shaded.shaded_words import shaded_words
 from regard.view.terminal import heat_map
 from regard.words import t
 

@@ -16,11 +16,11 @@ from regard.records.record import AttentionRecord
 from regard.records.side import NotARecord
 from regard.view.captions import own_shade_name
 from regard.view.html import page_html
-from regard.view.level_lines import level_lines, shown_levels
 from regard.view.pdf.svg_to_pdf import drawn_pdf
 from regard.view.picked_matrix import Matrix, Pick, by_hop, over_cells, picked
 from regard.view.saved_records import written_records
-from regard.view.shaded_sentences import shaded_sentences
+from regard.view.shaded.level_lines import level_lines, shown_levels
+from regard.view.shaded.shaded_sentences import shaded_sentences
 from regard.view.sheets.number_files import arrays_npz, matrices_csv
 from regard.view.sheets.tab_sheets import Focus, draw_tab
 from regard.view.sides.side_by_side import SideBySide, side_by_side

@@ -18,7 +18,7 @@ from regard.records.record import AttentionRecord
 from regard.records.sights import Canvases, Glimpses
 from regard.view import colours
 from regard.view.picked_matrix import Matrix
-from regard.view.shaded_words import bits_for
+from regard.view.shaded.shaded_words import bits_for
 from regard.view.stills.picture_overlay import overlaid
 from regard.view.stills.sight_words import sight_name, step_words, warp_words
 from regard.view.stills.warped_pixels import pixels_in, pixels_of

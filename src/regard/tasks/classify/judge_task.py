@@ -20,8 +20,8 @@ from regard.tasks.classify.judged_input import (
 )
 from regard.tasks.task import Extent, Task
 from regard.tasks.text_look import asked_example
-from regard.view.level_lines import LevelLine
-from regard.view.shaded_sentences import shaded_sentences
+from regard.view.shaded.level_lines import LevelLine
+from regard.view.shaded.shaded_sentences import shaded_sentences
 from regard.words import t
 
 

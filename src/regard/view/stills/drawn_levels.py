@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from regard.view.level_lines import NO_COLOUR, LevelLine, heaviest_lines
 from regard.view.markup import Markup, element, join
+from regard.view.shaded.level_lines import NO_COLOUR, LevelLine, heaviest_lines
 from regard.view.stills.named_boxes import spelled
 from regard.view.stills.paper import (
     Scale,

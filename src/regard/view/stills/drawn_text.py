@@ -12,9 +12,9 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from regard.view.captions import caption
-from regard.view.level_lines import NO_COLOUR
 from regard.view.markup import Markup, element, join
 from regard.view.picked_matrix import Matrix
+from regard.view.shaded.level_lines import NO_COLOUR
 from regard.view.stills.named_boxes import spelled
 from regard.view.stills.paper import (
     Scale,

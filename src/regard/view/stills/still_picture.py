@@ -15,8 +15,8 @@ import numpy as np
 
 from regard.records.record import AttentionRecord
 from regard.view.captions import side_title
-from regard.view.level_lines import level_lines, shown_levels
 from regard.view.picked_matrix import Matrix, Pick, by_hop, over_cells, picked
+from regard.view.shaded.level_lines import level_lines, shown_levels
 from regard.view.sides.side_by_side import side_by_side
 from regard.view.stills.composition import Caption, DrawnPart, below, page, titled
 from regard.view.stills.drawn_cells import draw_cells, draw_scale

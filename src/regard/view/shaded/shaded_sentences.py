@@ -10,8 +10,8 @@ import shutil
 from collections.abc import Sequence
 
 from regard.view import colours
-from regard.view.level_lines import LevelLine, heaviest_lines
-from regard.view.shaded_words import bits_for, shaded_words
+from regard.view.shaded.level_lines import LevelLine, heaviest_lines
+from regard.view.shaded.shaded_words import bits_for, shaded_words
 from regard.view.terminal import number
 from regard.view.terminal_cells import shorten, visible
 from regard.words import t

@@ -1,0 +1,1 @@
+"""Texts whose words and sentences are shaded by their weights."""
