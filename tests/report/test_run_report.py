@@ -135,3 +135,12 @@ def test_rate_norm_and_speed_are_drawn(trained):
     titles = [chart.title for chart in upkeep_charts(rows)]
     assert titles == ["Learning rate", "Norm of the gradient", "Tokens per second"]
     assert upkeep_charts([{"step": 1, "train_loss": 2.0}]) == []
+
+
+def test_a_report_is_headed_by_its_folder_with_the_recipe_beside_it(trained):
+    run = load(trained)
+    folder = run.folder.path.name
+    run.recipe = run.recipe.model_copy(update={"name": "meng"})
+    assert make_report(run, {}).title == f"{folder} (recipe meng)"
+    run.recipe = run.recipe.model_copy(update={"name": folder})
+    assert make_report(run, {}).title == folder
