@@ -159,3 +159,12 @@ def test_the_machine_is_that_of_the_training(trained, tmp_path, monkeypatch):
     assert f"{own['machine']}, one thread, Python {own['python']}" in told(threads=1)
     assert "2 threads" in told(threads=2)
     assert told(threads=None) is None  # a run of before: nothing rather than something wrong
+
+
+def test_a_report_is_headed_by_its_folder_with_the_recipe_beside_it(trained):
+    run = load(trained)
+    folder = run.folder.path.name
+    run.recipe = run.recipe.model_copy(update={"name": "meng"})
+    assert make_report(run, {}).title == f"{folder} (recipe meng)"
+    run.recipe = run.recipe.model_copy(update={"name": folder})
+    assert make_report(run, {}).title == folder

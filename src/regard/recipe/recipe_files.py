@@ -129,8 +129,8 @@ def _merged(below: dict[str, Any], above: dict[str, Any], name: str = "") -> dic
     for group in IN_PLACE if name == "training" else ():
         if any(above.get(key) is not None for key in group):
             below = {k: v for k, v in below.items() if k not in group}
-    for (section, key, value), idle in WITHOUT.items():
-        if name == section and above.get(key) == value:
+    for (section, choice, chosen), idle in WITHOUT.items():
+        if name == section and above.get(choice) == chosen:
             below = {k: v for k, v in below.items() if k not in idle}
     merged = dict(below)
     for key, value in above.items():

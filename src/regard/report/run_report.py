@@ -20,6 +20,7 @@ from regard.report.score_tables import scores_section
 from regard.runs.loaded_run import LoadedRun
 from regard.runs.metrics_file import Row, read_rows
 from regard.runs.model_file import read_config
+from regard.runs.run_names import shown_name
 from regard.runs.training_machine import machine_words
 from regard.tasks.evaluation import Evaluation, Measured
 from regard.tasks.report_part import NextStep
@@ -42,7 +43,8 @@ def make_report(
     """
     recipe, folder = run.recipe, run.folder
     metrics, part = read_rows(folder.metrics), run.task.report(run.module, found, folder.path)
-    name = name or recipe.name
+    alone = shown_name(folder.path)
+    name = name or alone
     first = _scored(name, run, found)
     others = [_scored(each, *given) for each, given in beside.items()]
     looks = SampleLooks({name: run, **{each: other for each, (other, _) in beside.items()}})
@@ -51,7 +53,7 @@ def make_report(
         for each in (part.samples, part.worst)
     )
     return Report(
-        title=" · ".join([name, *beside]) if others else recipe.name,
+        title=" · ".join([name, *beside]) if others else _headed(alone, recipe.name),
         verdict=part.verdict or t("There were no {noun} to score it on.", noun=run.task.called(0)),
         scores=part.scores,
         facts=_facts(run, metrics) | dict(part.facts),
@@ -76,6 +78,11 @@ def make_report(
         source_language=recipe.data.source,
         target_language=recipe.data.target,
     )
+
+
+def _headed(name: str, recipe: str) -> str:
+    """A run goes by its folder; the recipe stands beside it where that is called otherwise."""
+    return name if recipe in ("", name) else t("{name} (recipe {recipe})", name=name, recipe=recipe)
 
 
 def _scored(name: str, run: LoadedRun, found: Mapping[str, Evaluation]) -> ScoredRun:
