@@ -35,6 +35,18 @@ def measure_name(name: str) -> str:
     return say(names[name]) if name in names else name
 
 
+def side_name(title: str) -> str:
+    """What a side is called, where it is one that regard has named."""
+    names = _captions()["sides"]
+    return say(names[title]) if title in names else title
+
+
+def scale_name(map_name: str) -> str:
+    """What the colours of a map stand for, where that is no weight; empty: it is one."""
+    names = _captions()["scales"]
+    return say(names[map_name]) if map_name in names else ""
+
+
 def caption(*place: str, **values: object) -> str:
     """The text at a place: caption("mean", "head", n=4) is "mean over 4 heads"."""
     text: Any = _captions()

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from regard.records.record import AttentionRecord
+from regard.view.captions import scale_name, side_name
 from regard.view.level_lines import level_lines, shown_levels
 from regard.view.picked_matrix import Matrix, Pick, by_hop, over_cells, picked
 from regard.view.sides.side_by_side import side_by_side
@@ -136,7 +137,8 @@ def _weights(
     if matrix.columns.picture is not None:
         boxes = record.glimpses if matrix.map is record.maps[0] else ()
         return DrawnPart(*draw_panels(over_cells(matrix), matrix.columns.picture, boxes, scale))
-    legend = DrawnPart(*(draw_heads(heads, scale) if heads else draw_scale(matrix, scale)))
+    named = scale_name(matrix.map.name)
+    legend = DrawnPart(*(draw_heads(heads, scale) if heads else draw_scale(matrix, scale, named)))
     if style == "lines":
         lines = DrawnPart(*draw_lines(matrix, scale, heads))
         return below([lines, legend]) if heads else lines
@@ -179,7 +181,8 @@ def _of_levels(record: AttentionRecord) -> Caption:
 def _axes(matrix: Matrix, style: str) -> str:
     if matrix.columns.picture is not None:
         return t("a picture for each word: the more lit a place, the more it was attended to")
-    queries, keys = matrix.rows.title or t("queries"), matrix.columns.title or t("keys")
+    queries = side_name(matrix.rows.title or "queries")
+    keys = side_name(matrix.columns.title or "keys")
     if style == "cells":
         return t("rows: {queries} · columns: {keys}", queries=queries, keys=keys)
     if style == "text":
