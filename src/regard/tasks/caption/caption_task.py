@@ -52,7 +52,7 @@ class OfVectors:
     learns: ClassVar = "sizes of vectors and words"
 
 
-class OfSequences:
+class OfVectorSequences:
     """What examples that are sequences of vectors are called."""
 
     noun: ClassVar = "sequences"
@@ -69,7 +69,7 @@ class OfLabels:
 CALLED: dict[str, Any] = {
     "text": OfTexts,
     "vector": OfVectors,
-    "numbers": OfSequences,
+    "numbers": OfVectorSequences,
     "label": OfLabels,
 }
 
