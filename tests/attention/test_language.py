@@ -84,7 +84,7 @@ def test_every_name_can_be_written(name):
         (
             as_region,
             "window",
-            "window(before, after=None, align=None, clamp=False) needs before",
+            "window(before, after=None, align=None, clamp=False) needs before, as in window(5)",
         ),
         (as_region, "window(1, befor=2)", "has no argument 'befor'. Did you mean 'before'?"),
         (as_region, "causal(1, 2, 3)", "causal(align=None) was given 3 arguments: 1, 2, 3"),

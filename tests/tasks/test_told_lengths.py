@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from regard.recipe.mistakes import RecipeError
 from regard.recipe.recipe import Recipe
+from regard.recipe.recipe_files import read_recipe
 from regard.runs.loaded_run import load
 from regard.tasks.recipe_task import task_of
 from regard.tasks.summarise.told_lengths import told_length
@@ -70,3 +72,8 @@ def test_where_one_length_ends_and_the_next_begins() -> None:
 def test_bounds_rise_and_are_two_at_most(tmp_path: Path, lengths: list[int]) -> None:
     with pytest.raises(ValidationError):
         recipe_of(tmp_path, lengths)
+
+
+def test_three_bounds_are_refused_with_what_is_wanted():
+    with pytest.raises(RecipeError, match=r"one or two bounds, as in \[8\] or \[6, 12\], not"):
+        read_recipe("pointer", ["task.lengths=[6,8,10]"])

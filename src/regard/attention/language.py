@@ -30,6 +30,7 @@ RESERVED = re.compile(
     rf"\b(?:{'|'.join(set(kwlist) - {'None', 'True', 'False'})})\b"
 )  # as `global`
 AT = ".__at__."  # in its place, so that Python can read it
+EXAMPLES = {"max_length": 50}  # of an argument that is missing; of others 5
 # Regions that are made of tensors, so that no text can name them: how each is written.
 OF_TENSORS = {"prefix": "regions.Prefix(lengths)", "documents": "regions.Documents(ids)"}
 
@@ -159,7 +160,15 @@ def _make(
             )
     missing = [p.name for p in free if p.default is p.empty and p.name not in named]
     if missing:
-        raise ValueError(t("{usage} needs {missing}", usage=usage, missing=", ".join(missing)))
+        numbers = ", ".join(str(EXAMPLES.get(p, 5)) for p in missing)
+        raise ValueError(
+            t(
+                "{usage} needs {missing}, as in {example}",
+                usage=usage,
+                missing=", ".join(missing),
+                example=f"{usage.partition('(')[0]}({numbers})",
+            )
+        )
     for key, value in named.items():
         if isinstance(parameters[key].default, bool) and not isinstance(value, bool):
             raise ValueError(

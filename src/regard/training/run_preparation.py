@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -13,8 +14,9 @@ from regard.data.check.label_check import label_doubts
 from regard.data.checksums import Damaged
 from regard.data.examples import read_corpus
 from regard.data.formats import format_of
+from regard.data.formats.jsonl import JsonLines, first_keys
 from regard.data.problems import Problems
-from regard.data.spec import Spec, keep_standard_input
+from regard.data.spec import Corpus, Spec, keep_standard_input
 from regard.data.store import Store
 from regard.data.unspaced import LOOKED_AT
 from regard.recipe.mistakes import RecipeError
@@ -63,7 +65,7 @@ def prepare_data(recipe: Recipe, folder: RunFolder, reporter: Reporter) -> Store
         found = f". {problems.report()}" if problems.report() not in str(error) else ""
         raise RecipeError(
             t("data.train is {train}: {error}{found}", train=data.train, error=error, found=found),
-            columns_hint(task),
+            columns_hint(task, task.corpora(spec)),
         ) from error
     if store.damage:
         reporter.warn(t("{damage}; it was made anew", damage=store.damage))
@@ -103,7 +105,7 @@ def _nothing_in(task: Task, name: str, held_out: Spec) -> RecipeError:
         what = t(
             "data.{name} is {held_out}: nothing of it can be used", name=name, held_out=held_out
         )
-        return RecipeError(what, columns_hint(task))
+        return RecipeError(what, columns_hint(task, corpora))
     return RecipeError(
         t(
             "data.{name} is {held_out}: of {count} {called} none is left for {name}",
@@ -116,9 +118,23 @@ def _nothing_in(task: Task, name: str, held_out: Spec) -> RecipeError:
     )
 
 
-def columns_hint(task: Task) -> str:
-    """How to find out what is wrong with a corpus."""
+def columns_hint(task: Task, corpora: Sequence[Corpus]) -> str:
+    """How to find out what is wrong with a corpus: of lines in JSON, what they have."""
     names = task.row_names
+    for corpus in corpora:
+        for number, file in enumerate(corpus.files):
+            keys = first_keys(file) if isinstance(format_of(file), JsonLines) else []
+            wanted = (
+                corpus.columns if len(corpus.files) == 1 else corpus.columns[number : number + 1]
+            )
+            if keys and not {*wanted} <= {*keys}:
+                return t(
+                    "the lines of {file} have {keys}: name those for {names}, as {file}#{example}",
+                    file=file,
+                    keys=", ".join(keys),
+                    names=", ".join(names),
+                    example=",".join(keys[: len(wanted)]),
+                )
     if names == ["source", "target"]:
         return CHECK
     numbers, said = ",".join(map(str, range(len(names)))), ",".join(names)

@@ -22,6 +22,7 @@ from regard.tasks.recipe_task import task_of
 from regard.tasks.task_module import Unanswerable
 from regard.tasks.visit.visit_module import NextPlace
 from regard.training.run import train
+from regard.view.captions import kind_of
 
 SMALL = {
     "st-rnn": {"size": 8},
@@ -110,7 +111,7 @@ def test_what_cannot_be_asked_is_told(run):
     later = {**ASKED, "time": "2011-03-13T10:45"}
     for wrong, said in (
         (later, "goes on after its time"),
-        ({**ASKED, "time": "soon"}, "without a time"),
+        ({**ASKED, "time": "soon"}, "neither a time"),
         ({**ASKED, "history": [["p1"]]}, "not visits"),
         ({"user": "u1"}, "has no 'history'"),
     ):
@@ -127,7 +128,10 @@ def test_visits_that_mattered_are_shown(run):
         assert answer.attention is None
         return
     (record,) = look(run, question).records
-    shown = record.map("visits")
+    attends = run.recipe.model.kind != "st-rnn"
+    shown = record.map("visits" if attends else "shares")
+    (kind,) = {kind_of(each.name) for each in record.maps}
+    assert kind.startswith("attention over the visits" if attends else "what the score loses")
     columns = record.sides["visits"].tokens
     assert columns[:2] == ("p1 −2.0 h", "p2 −1.0 h")
     np.testing.assert_allclose(shown.weights.sum(-1), 1.0, atol=1e-5)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,6 +13,8 @@ from regard.data.formats.format import Format, Row, in_words
 from regard.data.formats.tables import numbered_lines
 from regard.data.problems import CorpusError, Unusable
 from regard.words import t
+
+LOOKED_AT = 100  # lines, for one that is an object
 
 
 class JsonLines(Format):
@@ -40,6 +44,15 @@ class JsonLines(Format):
     def rows(self, path: Path, columns: Sequence[str]) -> Iterator[Row]:
         for number, line in numbered_lines(path):
             yield number, line if isinstance(line, Unusable) else _cells(line, columns)
+
+
+def first_keys(path: Path) -> list[str]:
+    """The keys of the first object among the lines; none if there is none."""
+    for _, line in islice(numbered_lines(path), LOOKED_AT):
+        with suppress(ValueError, RecursionError, TypeError):
+            if isinstance(found := json.loads(str(line)), dict):
+                return list(found)
+    return []
 
 
 def _cells(line: str, columns: Sequence[str]) -> list[Any] | Unusable:

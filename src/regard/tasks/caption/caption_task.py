@@ -42,24 +42,34 @@ class OfTexts:
     """What examples that are texts, as titles, are called."""
 
     noun: ClassVar = "texts"
+    learns: ClassVar = "words"
 
 
 class OfVectors:
-    """What examples that are vectors, or sequences of them, are called."""
+    """What examples that are vectors are called."""
+
+    noun: ClassVar = "vectors"
+    learns: ClassVar = "sizes of vectors and words"
+
+
+class OfVectorSequences:
+    """What examples that are sequences of vectors are called."""
 
     noun: ClassVar = "sequences"
+    learns: ClassVar = "sizes of vectors and words"
 
 
 class OfLabels:
-    """What examples that are labels are called."""
+    """What examples that are labels, each with its text, are called."""
 
-    noun: ClassVar = "labels"
+    noun: ClassVar = "examples"
+    learns: ClassVar = "labels and words"
 
 
 CALLED: dict[str, Any] = {
     "text": OfTexts,
     "vector": OfVectors,
-    "numbers": OfVectors,
+    "numbers": OfVectorSequences,
     "label": OfLabels,
 }
 
@@ -88,7 +98,8 @@ class CaptionTask(LikelihoodTask):
         if given.verses:
             self.columns = (*self.columns, VerseForm.name)  # type: ignore[misc]
         if given.input in CALLED:
-            self.noun = CALLED[given.input].noun  # type: ignore[misc]
+            called = CALLED[given.input]
+            self.noun, self.learns = called.noun, called.learns  # type: ignore[misc]
         tokenizer = self.recipe.tokenizer.target.model_dump()
         self.caption = Text("caption", **tokenizer, max_length=longest, bos=True)
         fields: list[Field] = [self.source, self.caption]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
@@ -16,7 +16,7 @@ class SummariseOptions(TaskOptions):
     metrics: ClassVar[tuple[str, ...]] = ("rouge1", "rouge2", "rougeL", "loss")
     models: ClassVar[str] = "translate"
     kind: Literal["summarise"] = "summarise"
-    lengths: Annotated[list[Length], Field(max_length=2)] = Field(
+    lengths: list[Length] = Field(
         [],
         description="words up to which a summary is short, or medium: sources then begin with short:, "
         "medium: or long:, which is how long a summary is asked for",
@@ -25,6 +25,8 @@ class SummariseOptions(TaskOptions):
     @field_validator("lengths")
     @classmethod
     def _rising(cls, given: list[int]) -> list[int]:
+        if len(given) > 2:
+            raise ValueError(t("one or two bounds, as in [8] or [6, 12], not {given}", given=given))
         if given != sorted(set(given)):
             raise ValueError(
                 t("each bound is above the one before it, unlike {given}", given=given)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 LOOKED_AT = 5  # places of an answer that have a row each, where they differ
 VISITS, ANSWER = "visits", "answer"  # sides, and the name of the map
-LOST = "|what the score loses without it|, as a share"
+SHARES = "shares"  # the map of a model that does not attend
 
 
 class SeenVisits(NamedTuple):
@@ -87,8 +87,8 @@ def with_visits(
 def look_at_visits(
     task: VisitTask, module: NextPlace, question: Question, *, model: str = ""
 ) -> AttentionRecord:
-    """Map "visits": where a model attended, or, of ST-RNN, the shares of what scores would lose, a row for
-    each of the best places.
+    """Map "visits": where a model attended; of ST-RNN "shares", of what scores would lose, without
+    their signs. A row for each of the best places.
     """
     question.check_text_alone(t("a model of visits"), LONGEST_DOCUMENT)
     example = asked_example(task, question.text)
@@ -104,7 +104,7 @@ def look_at_visits(
     told: list[Explanation] = []
     if seen.lost is not None:
         weights = _shares(seen.lost).numpy()[None, None]
-        maps.append(AttentionMap(VISITS, ANSWER, VISITS, weights, mechanism=LOST))
+        maps.append(AttentionMap(SHARES, ANSWER, VISITS, weights))
         title = t("what the score loses without it")
         reading = t("above 0: the visit speaks for the place; below 0: against it")
         told.append(
