@@ -170,19 +170,11 @@ def write_page(
     own = {"dev": first.recipe.data.dev, "test": first.recipe.data.test}
     sets = own if data is None else {"test": data}
     name, *names = run_names(runs)
-    told = say if not others else lambda line: say(t("{name}: {said}", name=name, said=line))
-    found = evaluations(first, told, sets)
+    found = evaluations(first, _as_said_of(name, say) if others else say, sets)
     beside = {}
     for called, other in zip(names, others, strict=True):
         scored = {each: sets[each] for each in found}
-        beside[called] = (
-            other,
-            evaluations(
-                other,
-                lambda line, called=called: say(t("{name}: {said}", name=called, said=line)),
-                scored,
-            ),  # type: ignore[misc]
-        )
+        beside[called] = (other, evaluations(other, _as_said_of(called, say), scored))
     out.parent.mkdir(parents=True, exist_ok=True)
     write_whole(out, render(make_report(first, found, beside, name if others else "")))
     say(t("wrote {file}", file=out))
@@ -196,3 +188,8 @@ def _holds(folder: RunFolder, made_of: dict[str, Any]) -> bool:
         return bool(scores["made_of"] == made_of) and folder.report.is_file()
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return False
+
+
+def _as_said_of(name: str, say: Callable[[str], None]) -> Callable[[str], None]:
+    """Lines that begin with the name of a run."""
+    return lambda line: say(t("{name}: {said}", name=name, said=line))
