@@ -108,7 +108,7 @@ def test_a_corpus_is_checked_by_its_fields(folder, regard_command):
     assert "tags: 4 labels: DET 40.0 %, BIRD 20.0 %" in done.stdout
     done = regard_command("data", "check", "a.tsv", "-m", "whole", cwd=folder)
     assert "1 sentence that can be used, 3 lines that cannot" in done.stdout
-    assert "no word to learn from has the label 'BIRD'" in done.stdout
+    assert "the label 'BIRD' is not in the data to learn from" in done.stdout
 
 
 def test_a_run_learns_and_leaves_a_report(folder):
@@ -127,7 +127,7 @@ def test_it_is_evaluated(folder, regard_command):
     assert found["accuracy"] == pytest.approx(scores["test"]["accuracy"])
     other = regard_command("evaluate", "-m", "whole", "--data", "bank.conllu#form,xpos", cwd=folder)
     assert (other.returncode, other.stdout) == (2, "")
-    assert "no word to learn from has the label '_'" in other.stderr
+    assert "the label '_' is not in the data to learn from" in other.stderr
 
 
 def test_it_answers_line_by_line(folder, regard_command):
@@ -152,7 +152,7 @@ def test_a_loaded_run_answers_alike_alone_and_in_a_batch(folder):
         assert alone.score == pytest.approx(found.score, rel=1e-5)
         assert (alone.attention - found.attention).abs().max() < 1e-5
         assert (list(found.rows), list(found.columns)) == (found.answer, text.split())
-    with pytest.raises(ValueError, match="example 1: empty 'words' value"):
+    with pytest.raises(ValueError, match="example 1: words: empty"):
         run.predict([{"words": " "}])
     assert run.predict([" "])[0].answer is None  # a blank line, as the command reads it
 

@@ -314,7 +314,7 @@ def test_an_answer_to_something_else_is_dimmed(open_page, server):
 def test_layers_are_counted_from_1_in_the_address(open_page, server_of_two):
     page = open_page(f"{server_of_two}/#model=toy&text=aa+bb+cc+dd&layer=1&head=2")
     expect(page.locator(".caption")).to_contain_text("layer 1 · head 2")
-    expect(page.locator(".mechanism")).to_contain_text("used for alignment: layer 1")
+    expect(page.locator(".mechanism")).to_contain_text("used for alignment: layer 2")
     bar = page.get_by_role("group", name="what is shown")
     bar.get_by_role("combobox", name=re.compile("^layer")).select_option(label="layer 2")
     assert address(page)["layer"] == "2"

@@ -51,7 +51,7 @@ def test_numbers_are_told_in_words_that_can_be_read(open_records):
         re.compile(r"entropy [\d.]+ nats, about [\d.]+ words’ worth")
     )
     panel = open_panel(page, "Is it an explanation?")
-    expect(panel.get_by_role("columnheader", name="on (end)")).to_be_visible()
+    expect(panel.get_by_role("columnheader", name="on (start), (end)")).to_be_visible()
 
 
 def test_spaces_are_no_words(open_page, server):

@@ -45,7 +45,10 @@ def test_a_run_says_what_it_does_not_know(check):
     found = json.loads(done.out)
     assert found["examples"] == 1
     assert found["problems"]["a.tsv"]["'tags' lines with unknown values"] == [1, 2]
-    assert "the label 'NUON'. Did you mean 'NOUN'?" in found["unknown"]
+    assert (
+        "the label 'NUON' is not in the data to learn from. Did you mean 'NOUN'?"
+        in found["unknown"]
+    )
 
 
 def test_the_labels_of_a_training_set(check):

@@ -72,7 +72,9 @@ def test_labels_that_the_training_set_has_not(here):
     found = checked("classify", "a.tsv", train="train.tsv")
     assert found.examples == 1
     assert found.problems.lines("label lines with unknown values") == [2, 3]
-    assert "the label 'negativ'. Did you mean 'negative'?" in str(found)
+    assert "the label 'negativ' is not in the data to learn from. Did you mean 'negative'?" in str(
+        found
+    )
     (here / "train.tsv").write_text("a\tpositive\n")
     with pytest.raises(CorpusError, match=r"train.tsv, label: the only label is 'positive'"):
         checked("classify", "a.tsv", train="train.tsv")

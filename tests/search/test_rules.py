@@ -82,5 +82,7 @@ def test_prefixes_that_cannot_be():
         search(decoder, encoded, prefix=[[4]])
     with pytest.raises(ValueError, match="prefix of sentence 1 holds the token 3"):
         search(decoder, encoded, prefix=[[4], [4, EOS]])
-    with pytest.raises(ValueError, match=r"sentence 0 has 4 tokens, but at most 3 .* max_length"):
+    with pytest.raises(
+        ValueError, match=r"sentence 0 has 4 tokens, but at most 3 .* search\.max_length"
+    ):
         search(decoder, encoded, Search(max_length=3), prefix=[[4] * 4, []])

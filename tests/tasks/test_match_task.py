@@ -165,7 +165,7 @@ def test_questions_without_a_right_candidate_are_counted_apart(tmp_path):
         file.write("x\tnobody knows\tthis\t0\nx\tnobody knows\tthat\t0\n")
     found = evaluate(load(train(recipe, tmp_path / "run", quiet=True), device="cpu"))
     assert "20 questions with a right candidate, among 62 pairs of" in found.text
-    assert "; 1 without one are left out)" in found.text
+    assert "; 1 without one are left out, answered in " in found.text
     assert found.to_dict()["questions_without_right"] == 1
 
 

@@ -41,7 +41,12 @@ def test_a_report_is_spoken(kind, tmp_path, made_up_language):
     found = {name: evaluate(run, str(file)) for name in ("dev", "test")}
     page = texts_of(render(make_report(run, found)))
     assert in_other_letters("What to try next") in page
-    named = {*run.recipe.name.split("-"), *run.recipe.model.kind.split("-"), *run.task.fields}
+    named = {
+        run.folder.path.name,
+        *run.recipe.name.split("-"),
+        *run.recipe.model.kind.split("-"),
+        *run.task.fields,
+    }
     assert english_in(page) - SAME - named == set()
     told = "\n".join([found["dev"].text, found["dev"].table])
     assert english_in(SIGNATURE.sub("", told)) - SAME - named == set()

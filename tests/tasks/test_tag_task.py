@@ -139,6 +139,6 @@ def test_the_recipes_are_whole(name):
 
 
 def test_a_blank_text_is_refused_in_words(run):
-    with pytest.raises(ValueError, match="empty 'words'") as told:
+    with pytest.raises(ValueError, match="words: empty") as told:
         run.task.look_extent(Question(" "))
     assert "{}" not in str(told.value)

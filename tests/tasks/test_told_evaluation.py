@@ -33,7 +33,7 @@ def test_measures_have_one_unit_and_one_mark_between_them():
     shares = {"accuracy", "tag_accuracy"}
     assert measures_in_words(found, shares) == "accuracy 50.24 %, tag accuracy 63.52 %, MAP 0.25"
     with speaking("zh"):
-        assert measures_in_words(found, shares) == "准确率 50.24 %，词性准确率 63.52 %，MAP 0.25"
+        assert measures_in_words(found, shares) == "准确率 50.24 %、词性准确率 63.52 %、MAP 0.25"
         assert set_name("dev") == "验证集"
     curves = [{"step": 1.0, "dev_map": 0.25, "dev_rouge1": 0.5289, "dev_accuracy": 0.5}]
     heads = re.findall(r"<th scope=\"col\">(.*?)</th>", str(learning_table(curves)))

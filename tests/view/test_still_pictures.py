@@ -174,7 +174,7 @@ def test_markup_in_a_label_is_text():
     }
     assert "<b>&</b>" in texts(svg)
     assert "a\\x00b\\ufffe" in texts(svg)
-    assert "'  '" in texts(svg)
+    assert "␣␣" in texts(svg)
 
 
 def test_many_tokens_are_one_embedded_picture():

@@ -39,4 +39,5 @@ test("a record was, before it was changed, the one with the most of its other ch
 
 test("the marks of a side are named once each", () => {
   assert.equal(marksOf({ tokens: ["[CLS]", "a", "[SEP]", "b", "[SEP]"], special: [true, false, true, false, true] }), "[CLS], [SEP]");
+  assert.equal(marksOf({ tokens: ["a", "(end)"], special: [false, true] }), "(start), (end)");
 });

@@ -9,7 +9,7 @@ import numpy as np
 from regard.records.attention_map import Array
 from regard.records.explanation import Explanation
 from regard.records.record import AttentionRecord
-from regard.records.side import Side
+from regard.records.side import END, START, Side
 from regard.records.token_words import merge_words
 from regard.view.captions import caption, measure_name
 from regard.view.picked_matrix import Matrix, Pick, picked
@@ -81,9 +81,12 @@ def _queries(matrix: Matrix) -> NumberTable:
 
 
 def _marks(side: Side) -> str:
-    """Those that stand for no text, each once."""
-    marks = (token for token, mark in zip(side.tokens, side.special, strict=True) if mark)
-    return t(", ").join(dict.fromkeys(marks))
+    """Those that stand for no text, each once; our own are named together, whichever there are."""
+    found = dict.fromkeys(
+        token for token, mark in zip(side.tokens, side.special, strict=True) if mark
+    )
+    own = (START, END)
+    return t(", ").join(own if found.keys() <= set(own) else found)
 
 
 def _special(matrix: Matrix) -> np.ndarray:

@@ -108,7 +108,10 @@ export function isRightToLeft(text) {
   return strong !== null && RIGHT_TO_LEFT.test(strong[0]);
 }
 
-/** The marks of a side that stand for no text, each once: “(end)”, “[CLS], [SEP]”. @param {{tokens: string[], special: boolean[]}} side */
+const OWN_MARKS = ["(start)", "(end)"];
+
+/** The marks of a side that stand for no text, each once: “[CLS], [SEP]”; our own together, whichever there are. @param {{tokens: string[], special: boolean[]}} side */
 export function marksOf({ tokens, special }) {
-  return [...new Set(tokens.filter((_, place) => special[place]))].join(t(", "));
+  const found = [...new Set(tokens.filter((_, place) => special[place]))];
+  return (found.every((mark) => OWN_MARKS.includes(mark)) ? OWN_MARKS : found).join(t(", "));
 }
