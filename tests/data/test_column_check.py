@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from regard.data.check.column_check import ColumnSummary, Spread
+from regard.data.check.header_check import header_doubts
 from regard.data.fields import Field, Label
 from regard.data.problems import CorpusError
 from regard.recipe.mistakes import RecipeError
@@ -181,6 +182,14 @@ def test_columns_that_nobody_named_and_nobody_reads_are_told(here):
     assert checked("match", "a.tsv#premise,hypothesis,holds").notes == ()
     (here / "a.tsv").write_text("\n".join(rows))
     assert f"{told}a.tsv#0,1,2" in checked("match", "a.tsv").notes
+
+
+@pytest.mark.parametrize("part", ["train", "dev", "test"])
+def test_what_comes_with_regard_is_read_without_a_word(here, part):
+    task, spec = task_of(recipe_for("translate")), f"tatoeba-zh-en:{part}"
+    assert (
+        header_doubts(task.corpora(spec), task.fields) == []
+    )  # a third column says whose a pair is
 
 
 def test_a_header_whose_cells_are_no_names(here):

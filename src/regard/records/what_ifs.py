@@ -27,7 +27,7 @@ def changes_of(question: Question, sides: Mapping[str, Side]) -> tuple[str, ...]
 
 
 def change_notes(question: Question) -> tuple[str, ...]:
-    """The same in whole sentences; what was forced is told by who forced it."""
+    """The same in whole sentences, but for what was forced: that is `forced_note`."""
     notes = []
     if question.target is not None:
         notes.append(t("given: this output was not searched for"))

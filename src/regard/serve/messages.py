@@ -303,7 +303,8 @@ class ServedModel(Message):
         description="Its answers, in words; empty where they are none of its fields."
     )
     hint: str = Field(
-        description="How several inputs are given in one text; empty if there is one."
+        description="How several inputs are given in one text, or how Python asks about a sound; "
+        "empty if there is one that can be typed."
     )
     examples: list[str] = Field(description="Texts to begin with, as /attention takes them.")
     story: Story | None = Field(description="A what-if that is worth a look, if one is known.")

@@ -18,7 +18,7 @@ from regard.data.formats.tables import PlainLines, numbered_lines
 from regard.data.parts import PARTS
 from regard.data.problems import CorpusError, Unusable
 from regard.data.rows import read_rows
-from regard.data.spec import Corpus, locate
+from regard.data.spec import EMBEDDED_FOLDER, Corpus, locate
 from regard.words import t
 
 
@@ -50,9 +50,13 @@ def header_doubts(corpora: Iterable[Corpus], fields: Mapping[str, Field]) -> lis
 
 
 def _surplus(corpus: Corpus, fields: Mapping[str, Field]) -> str | None:
-    """Of a table with more columns than are read, none of which was named or numbered."""
+    """Of a table with more columns than are read, none of which was named or numbered; what is embedded has
+    its sources in the others, and is read as it was made to be.
+    """
     (path, *others), file = corpus.files, _file(corpus.name)
     if others or "#" in corpus.name or path.name == STANDARD_INPUT or not _is_plain(path):
+        return None
+    if EMBEDDED_FOLDER in path.parents:
         return None
     cells = _first_cells(path)
     if not corpus.columns or len(cells) <= len(fields):
