@@ -89,10 +89,11 @@ def a_mask(batch: int, length: int) -> Tensor:
 # ── right? ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def checked(kind: str, chosen: Any, bad: bool, size: int, dtype: torch.dtype) -> str:
+def checked(
+    kind: str, chosen: Any, bad: bool, size: int, dtype: torch.dtype, length: int = 300
+) -> str:
     """The errors of the context and of the gradients against the definition in float64."""
     torch.manual_seed(0)
-    length = 300
     low = [draw(2, 3, length, size, dtype=dtype) for _ in range(3)]
     mask = a_mask(2, length)
     if bad:
@@ -133,6 +134,8 @@ def check() -> None:
                 say(attempt(f"check {case}", lambda case=case: checked(*case)), chosen)
         case = (kind, None, True, 64, torch.float32)
         say(attempt(f"check {case}", lambda case=case: checked(*case)), "float32")
+        long = (kind, None, True, 64, torch.bfloat16, 2040)  # more programs than multiprocessors
+        say(attempt(f"check {long}", lambda case=long: checked(*case)), "of 2,040")
 
 
 # ── the GPU's time ───────────────────────────────────────────────────────────────────────────────

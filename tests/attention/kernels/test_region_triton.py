@@ -136,6 +136,30 @@ def test_programs_that_share_the_keys_that_all_queries_see(region, bad, monkeypa
 
 
 @runs_kernels
+@pytest.mark.parametrize(("heads", "tiles", "many"), [(3, 5, 4), (16, 32, 132), (4, 4, 7), (7, 1, 3)])
+def test_tiles_are_dealt_out_once_each_the_longest_first(heads, tiles, many):
+    import triton
+
+    from regard.attention.kernels.region.region_tiles import dealt_out
+
+    triton_language = pytest.importorskip("triton.language")
+    dealt = triton.jit(_dealt_to)
+    _dealt_to.__globals__.update(tl=triton_language, dealt_out=dealt_out)
+    found = torch.full((heads * tiles,), -1, dtype=torch.int32, device=DEVICE)
+    dealt[(heads * tiles,)](found, tiles, many)
+    assert sorted(found.tolist()) == list(range(heads * tiles))
+    turns = (found % tiles).split(many)  # 0: the longest of a head
+    assert all(a.max() <= b.min() for a, b in zip(turns, turns[1:], strict=False))
+    dealt[(heads * tiles,)](found, tiles, 0)
+    assert found.tolist() == list(range(heads * tiles))
+
+
+def _dealt_to(found, tiles, many):
+    pid = tl.program_id(0)  # noqa: F821  (the test says what it is)
+    tl.store(found + pid, dealt_out(pid, tiles, many))  # noqa: F821
+
+
+@runs_kernels
 def test_all_keys(monkeypatch):
     monkeypatch.setattr(on_trial, "ON", {on_trial.CHECKED_SDPA})
     monkeypatch.setattr(region_call, "better_kernel", lambda *_: None)

@@ -87,12 +87,14 @@ def _in_one_wave(x: Tensor, each: RegionPass) -> bool:
     if not x.is_cuda or (each.lo_a <= -FAR) != (each.hi_a >= FAR) or each.prefix or each.two:
         return False
     programs = x.shape[0] * x.shape[1] * each.rate * -(-x.shape[2] // (64 * each.rate))
-    many = _multiprocessors(x.device)
+    many = multiprocessors(x.device)
     return 3 * many < programs <= 4 * many
 
 
 @functools.cache
-def _multiprocessors(device: torch.device) -> int:
+def multiprocessors(device: torch.device) -> int:
+    if device.type != "cuda":  # Triton's interpreter
+        return 4
     return torch.cuda.get_device_properties(device).multi_processor_count
 
 

@@ -24,6 +24,7 @@ from regard.attention.kernels.region.region_tiles import (
     capped,
     class_of,
     closed_keys,
+    dealt_out,
     document_bounds,
     edge_tile,
     given_bias,
@@ -40,7 +41,7 @@ from regard.attention.kernels.region.region_tiles import (
     union,
 )
 
-NUMBERS = ["offset", "lo_a", "hi_a", "cap_a", "lo_b", "hi_b", "cap_b", "Lq", "Lk", "checks"]
+NUMBERS = ["offset", "lo_a", "hi_a", "cap_a", "lo_b", "hi_b", "cap_b", "Lq", "Lk", "checks", "many"]
 
 
 @triton.jit
@@ -226,7 +227,7 @@ def forward_kernel(
     q, k, v, out, lse, earlier, earlier_lse, documents, prefix, mask, bias, sink,
     q_b, q_h, q_l, k_b, k_h, k_l, v_b, v_h, v_l, o_b, o_h, o_l,
     mask_b, mask_h, mask_m, mask_n, bias_b, bias_h, bias_m, bias_n, documents_b, prefix_b,
-    H, Lq, Lk, D, Dv, offset, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, scale, sharpness, cap,
+    H, Lq, Lk, D, Dv, offset, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, scale, sharpness, cap, many,
     RATE: tl.constexpr, GROUP: tl.constexpr, TWO: tl.constexpr, DOCUMENTS: tl.constexpr,
     PREFIX: tl.constexpr, MASK: tl.constexpr, BIAS: tl.constexpr, SINK: tl.constexpr, CAP: tl.constexpr,
     CARRY: tl.constexpr, PRECISION: tl.constexpr, WHOLE: tl.constexpr,
@@ -234,7 +235,7 @@ def forward_kernel(
     BM: tl.constexpr, BN: tl.constexpr, BD: tl.constexpr, BV: tl.constexpr,
 ):  # fmt: skip
     """A tile of queries of one class of one head. CARRY: what other keys gave is added to it."""
-    pid = tl.program_id(0)
+    pid = dealt_out(tl.program_id(0), tl.cdiv(tl.cdiv(Lq, RATE), BM), many)
     worst = forward_tile(
         pid, q, k, v, out, lse, earlier, earlier_lse, documents, prefix, mask, bias, sink,
         q_b, q_h, q_l, k_b, k_h, k_l, v_b, v_h, v_l, o_b, o_h, o_l,

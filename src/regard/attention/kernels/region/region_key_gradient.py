@@ -17,6 +17,7 @@ from regard.attention.kernels.region.region_tiles import (
     again,
     bad_keys,
     class_of,
+    dealt_out,
     document_bounds,
     edge_tile,
     known,
@@ -267,7 +268,7 @@ def key_kernel(
     dv_h, dv_l,
     mask_b, mask_h, mask_m, mask_n, bias_b, bias_h, bias_m, bias_n, documents_b, prefix_b,
     H, Lq, Lk, D, Dv, offset, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, scale, sharpness, cap, pitch, wides,
-    wide, parts,
+    wide, parts, many,
     WIDE: tl.constexpr, RATE: tl.constexpr, GROUP: tl.constexpr, TWO: tl.constexpr, DOCUMENTS: tl.constexpr,
     PREFIX: tl.constexpr, MASK: tl.constexpr, BIAS: tl.constexpr, DBIAS: tl.constexpr, CAP: tl.constexpr,
     CARRY: tl.constexpr, PRECISION: tl.constexpr, WHOLE: tl.constexpr,
@@ -282,7 +283,7 @@ def key_kernel(
     `parts` for each. If these
     are more than one, `sum_kernel` adds up their `sums` (programs, BN, BD + BV).
     """
-    pid = tl.program_id(0)
+    pid = dealt_out(tl.program_id(0), tl.cdiv(tl.cdiv(Lk, RATE), BN), many)
     worst = key_tile(
         pid, q, k, v, out, logs, do, delta, dk, dv, dbias, earlier_dk, earlier_dv, earlier_dbias, sums,
         documents, prefix, mask, bias,

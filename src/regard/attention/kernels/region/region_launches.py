@@ -21,7 +21,7 @@ from regard.attention.kernels.region.region_reserve import (
     forward_again_kernel,
     gradients_again_kernel,
 )
-from regard.attention.kernels.tile_sizes import RegionTile, block, tile_for
+from regard.attention.kernels.tile_sizes import RegionTile, block, multiprocessors, tile_for
 
 
 class Given(NamedTuple):
@@ -69,10 +69,15 @@ def forward_launch(
     constants = _constants(query, key, value, given, each, tile)
     constants |= {"SINK": given.sink is not None and not carry, "CARRY": carry}
     constants |= {"QL": _known(query), "KL": _known(key), "VL": _known(value)}
+    programs = query.shape[0] * query.shape[1] * each.rate * tiles
     return Launch(
         forward_kernel,
-        query.shape[0] * query.shape[1] * each.rate * tiles,
-        (*_strides(query, key, value, out), *_numbers(query, key, value, given, each)),
+        programs,
+        (
+            *_strides(query, key, value, out),
+            *_numbers(query, key, value, given, each),
+            _dealt(each, programs, given, query.device),
+        ),
         constants,
     )
 
@@ -105,16 +110,23 @@ def gradient_launches(
         factor = given.scale * given.sharpness
         ends = (Hk, Lk, query.shape[3], value.shape[3], factor, wide, parts)
         summed = Launch(sum_kernel, B * Hk * wide, (*_strides(dk, dv), *ends), sizes)
+    of_rows = B * H * each.rate * _tiles(Lq, each.rate, rows.BM)
+    of_columns = B * Hk * each.rate * key_tiles
     return GradientLaunches(
         Launch(
             query_kernel,
-            B * H * each.rate * _tiles(Lq, each.rate, rows.BM),
-            (*_strides(query, key, value, context, grad, dq), *numbers, pitch),
+            of_rows,
+            (
+                *_strides(query, key, value, context, grad, dq),
+                *numbers,
+                pitch,
+                _dealt(each, of_rows, given, query.device),
+            ),
             {**shared, **_constants(query, key, value, given, each, rows)},
         ),
         Launch(
             key_kernel,
-            B * Hk * each.rate * key_tiles,
+            of_columns,
             (
                 *_strides(query, key, value, context, grad, dk, dv),
                 *numbers,
@@ -122,6 +134,7 @@ def gradient_launches(
                 wides,
                 wide,
                 parts,
+                0 if wide else _dealt(each, of_columns, given, query.device),
             ),
             {**shared, **of_keys, "WIDE": wide > 0, "MASK": mask},
         ),
@@ -151,6 +164,16 @@ def again_launch(
         (*numbers, given.scale, found.shape[2], heads),
         {name: every[name] for name in names} | {"num_stages": 1},
     )
+
+
+def _dealt(each: RegionPass, programs: int, given: Given, device: torch.device) -> int:
+    """How many programs begin at a time, where some have far more to do than others, as causal ones have.
+
+    0: all have about as much, or a multiprocessor of their own.
+    """
+    many = multiprocessors(device)
+    uneven = each.prefix or (each.lo_a <= -FAR) != (each.hi_a >= FAR)
+    return many if uneven and not each.two and given.documents is None and programs > many else 0
 
 
 def _wide(each: RegionPass, keys: int, block: int) -> int:

@@ -23,6 +23,7 @@ from regard.attention.kernels.region.region_tiles import (
     again,
     bad_keys,
     class_of,
+    dealt_out,
     document_bounds,
     edge_tile,
     known,
@@ -192,7 +193,7 @@ def query_kernel(
     q, k, v, out, lse, do, logs, delta, dq, earlier, dbias, documents, prefix, mask, bias,
     q_b, q_h, q_l, k_b, k_h, k_l, v_b, v_h, v_l, o_b, o_h, o_l, do_b, do_h, do_l, dq_b, dq_h, dq_l,
     mask_b, mask_h, mask_m, mask_n, bias_b, bias_h, bias_m, bias_n, documents_b, prefix_b,
-    H, Lq, Lk, D, Dv, offset, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, scale, sharpness, cap, pitch,
+    H, Lq, Lk, D, Dv, offset, lo_a, hi_a, cap_a, lo_b, hi_b, cap_b, scale, sharpness, cap, pitch, many,
     RATE: tl.constexpr, GROUP: tl.constexpr, TWO: tl.constexpr, DOCUMENTS: tl.constexpr,
     PREFIX: tl.constexpr, MASK: tl.constexpr, BIAS: tl.constexpr, DBIAS: tl.constexpr, CAP: tl.constexpr,
     CARRY: tl.constexpr, PRECISION: tl.constexpr, WHOLE: tl.constexpr,
@@ -204,7 +205,7 @@ def query_kernel(
 
     CARRY: dq gets what other keys gave, `earlier`, added.
     """
-    pid = tl.program_id(0)
+    pid = dealt_out(tl.program_id(0), tl.cdiv(tl.cdiv(Lq, RATE), BM), many)
     worst = query_tile(
         pid, q, k, v, out, lse, do, logs, delta, dq, earlier, dbias, documents, prefix, mask, bias,
         q_b, q_h, q_l, k_b, k_h, k_l, v_b, v_h, v_l, o_b, o_h, o_l, do_b, do_h, do_l, dq_b, dq_h, dq_l,

@@ -168,6 +168,23 @@ def spoils(x):
 
 
 @triton.jit
+def dealt_out(pid, tiles, many):
+    """Which tile a program has: if `many` is 0, one head comes after the other.
+
+    Else the first tiles of all heads come first, which take longest. So many programs begin at a time, one on
+    each multiprocessor; every other time they are dealt out backwards, so that all have as much to do.
+    """
+    if many > 0:
+        turn, at = pid // many, pid % many
+        if turn % 2 == 1 and (turn + 1) * many <= tl.num_programs(0):
+            at = many - 1 - at
+        heads = tl.num_programs(0) // tiles
+        at += turn * many
+        pid = at % heads * tiles + at // heads
+    return pid
+
+
+@triton.jit
 def again(pid, worst):
     """`pid`, as a number that the compiler does not know: so nothing is kept in registers, during the loops
     that all tiles go through, for those that few must go through again. worst: 1."""
