@@ -35,6 +35,8 @@ from regard.attention.kernels.region.region_attention import kernels, region_att
 from regard.attention.kernels.region.region_passes import region_passes
 from regard.attention.plans import known_calls
 from regard.attention.regions import as_region
+from regard.attention.sequences.documents import Documents
+from regard.attention.sequences.prefix import Prefix
 from regions_fused_cuda import attempt, microseconds, recorded
 
 LENGTHS = [512, 1024, 2048, 4096, 8192, 16384, 32768]
@@ -70,10 +72,16 @@ def draw(*shape: int, dtype: torch.dtype = torch.bfloat16) -> Tensor:
     return torch.randn(shape, device="cuda", dtype=dtype, requires_grad=True)
 
 
-def ours(kind: str, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+def ours(kind: Any, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
     if kind == "key mask":
         return regard.attend(q, k, v, mask=mask).context
+    if kind == "bias":
+        return regard.attend(q, k, v, bias=bias_of(q, k)).context
     return regard.attend(q, k, v, region=kind).context
+
+
+def bias_of(q: Tensor, k: Tensor) -> Tensor:
+    return torch.randn(1, q.shape[1], q.shape[2], k.shape[2], device=q.device, dtype=q.dtype)
 
 
 def sdpa(kind: str, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
@@ -211,7 +219,14 @@ def host(ways: bool) -> None:
             name = f"attend {kind} {'' if chosen == '' else chosen or 'region'}"
             runs[name] = (chosen, lambda kind=kind: ours(kind, q, k, v, mask))
     runs["attend everywhere as it comes"] = (OFF, lambda: ours("everywhere", q, k, v, mask))
-    runs["attend window(16)"] = ("", lambda: regard.attend(q, k, v, region="window(16)").context)
+    for name, region in regions_of_host(128).items():
+        runs[f"attend {name}"] = ("", lambda r=region: regard.attend(q, k, v, region=r).context)
+    pairs = torch.rand(4, 1, 128, 128, device="cuda") > 0.2
+    bias = bias_of(q, k)
+    runs["sdpa bias"] = ("", lambda: sdpa("key mask", q, k, v, bias))
+    runs["attend bias"] = ("", lambda: regard.attend(q, k, v, bias=bias).context)
+    runs["sdpa mask of pairs"] = ("", lambda: sdpa("key mask", q, k, v, pairs))
+    runs["attend mask of pairs"] = ("", lambda: regard.attend(q, k, v, mask=pairs).context)
     runs["operator window(16)"] = ("", lambda: region_attention(q, k, v, numbers, scale=0.125)[0])
     launched = "directly" if on_trial.DIRECT_LAUNCH in on_trial.ON else "by Triton"
     say(f"\n(4, 8, 128, 64) bfloat16, kernels launched {launched}; microseconds of the host: "
@@ -224,7 +239,14 @@ def host(ways: bool) -> None:
         forward = in_rounds(runs)
     for name, micros in in_rounds(both).items():
         cells = [kind(x) for kind in (min, statistics.median) for x in (forward[name], micros)]
-        say(f"{name:32}" + "".join(f"{cell:8.1f}" for cell in cells))
+        say(f"{name:40}" + "".join(f"{cell:8.1f}" for cell in cells))
+
+
+def regions_of_host(length: int) -> dict[str, Any]:
+    names = ["window(16)", "(first(4) | window(16)) & causal", "atrous(8)", "sparse(16)"]
+    ids = torch.arange(length, device="cuda") // 48
+    more = {"documents": Documents(ids), "prefix": Prefix(torch.tensor(20, device="cuda"))}
+    return dict(zip(names, names, strict=True)) | more
 
 
 def in_rounds(runs: dict[str, tuple[Any, Callable[[], Any]]]) -> dict[str, list[float]]:
@@ -258,8 +280,9 @@ def warm(case: tuple[str, Any, torch.dtype]) -> None:
     kind, chosen, dtype = case
     for length in (128, 512):
         leaves = [draw(1, 2, length, 64, dtype=dtype) for _ in range(3)]
+        region = regions_of_host(length).get(kind, kind)
         with way(chosen):
-            ours(kind, *leaves, a_mask(1, length)).sum().backward()
+            ours(region, *leaves, a_mask(1, length)).sum().backward()
 
 
 def main() -> None:
@@ -275,9 +298,7 @@ def main() -> None:
     if not options.off:
         on_trial.ON |= TRIAL
     cases = [("causal", chosen, torch.bfloat16) for chosen in WAYS[:2]]
-    cases += [
-        (kind, None, dtype) for kind in ("key mask", "window(16)") for dtype in (torch.bfloat16,)
-    ]
+    cases += [(kind, None, torch.bfloat16) for kind in ("key mask", "bias", *regions_of_host(8))]
     cases += [("causal", None, torch.float32), ("key mask", None, torch.float32)]
     begin = time.perf_counter()
     spawn = multiprocessing.get_context("spawn")

@@ -4,6 +4,7 @@ On a machine without CUDA it runs under Triton's interpreter, which must be chos
 `test_under_the_interpreter` runs this file again in a process of its own, and the rest waits for it.
 """
 
+import itertools
 import math
 import os
 import subprocess
@@ -136,7 +137,9 @@ def test_programs_that_share_the_keys_that_all_queries_see(region, bad, monkeypa
 
 
 @runs_kernels
-@pytest.mark.parametrize(("heads", "tiles", "many"), [(3, 5, 4), (16, 32, 132), (4, 4, 7), (7, 1, 3)])
+@pytest.mark.parametrize(
+    ("heads", "tiles", "many"), [(3, 5, 4), (16, 32, 132), (4, 4, 7), (7, 1, 3)]
+)
 def test_tiles_are_dealt_out_once_each_the_longest_first(heads, tiles, many):
     import triton
 
@@ -149,7 +152,7 @@ def test_tiles_are_dealt_out_once_each_the_longest_first(heads, tiles, many):
     dealt[(heads * tiles,)](found, tiles, many)
     assert sorted(found.tolist()) == list(range(heads * tiles))
     turns = (found % tiles).split(many)  # 0: the longest of a head
-    assert all(a.max() <= b.min() for a, b in zip(turns, turns[1:], strict=False))
+    assert all(a.max() <= b.min() for a, b in itertools.pairwise(turns))
     dealt[(heads * tiles,)](found, tiles, 0)
     assert found.tolist() == list(range(heads * tiles))
 

@@ -9,6 +9,7 @@ a head again where it is not. The host never knows, and never waits.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,13 +20,12 @@ from torch.autograd.function import once_differentiable
 from regard.attention.kernels import on_trial
 from regard.attention.kernels.region.region_attention import in_rows, kernels
 from regard.attention.kernels.region.region_passes import RegionPass
+from regard.attention.kernels.tile_sizes import dealt_out_to
 from regard.attention.region import Pattern
 
 FLASH_FROM = 1024  # keys: on GPUs before Hopper, where torch itself would take it
-CUDNN_FROM, CUDNN_CAUSAL_FROM = (
-    1536,
-    3072,
-)  # on Hopper and later; below, and beside flash there, ours is faster
+CUDNN_FROM = 1536  # on Hopper and later: below, ours is faster
+CUDNN_CAUSAL_FROM = 3072
 PLANNED = ("cudnn",)  # kernels that torch plans anew for every shape, which takes milliseconds
 CHOSEN: list[str | None] = []  # in place of these numbers, for measurements: one of them, or ours
 
@@ -49,8 +49,16 @@ def better_kernel(
     cuda = torch.backends.cuda
     if _capability(query.device) >= (9, 0):
         enough = keys >= (CUDNN_CAUSAL_FROM if causal else CUDNN_FROM)
-        return "cudnn" if enough and cuda.cudnn_sdp_enabled() else None
+        if not enough or (causal and _dealt_out(query, key, value)):
+            return None
+        return "cudnn" if cuda.cudnn_sdp_enabled() else None
     return "flash" if keys >= FLASH_FROM and cuda.flash_sdp_enabled() else None
+
+
+def _dealt_out(query: Tensor, key: Tensor, value: Tensor) -> bool:
+    """Whether all multiprocessors have as much to do in our kernel, which is then faster at any length."""
+    tiles = -(-query.shape[-2] // 64) * math.prod(query.shape[:-2])
+    return key.shape[-1] <= 64 and dealt_out_to(tiles, key, value) > 0
 
 
 @functools.cache

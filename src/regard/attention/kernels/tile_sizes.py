@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import NamedTuple
 
 import torch
@@ -96,6 +97,23 @@ def multiprocessors(device: torch.device) -> int:
     if device.type != "cuda":  # Triton's interpreter
         return 4
     return torch.cuda.get_device_properties(device).multi_processor_count
+
+
+def dealt_out_to(programs: int, *read: Tensor) -> int:
+    """Multiprocessors to which programs that have unequal work are dealt out, the longest first.
+
+    0: one head comes after the other, as there is a multiprocessor for each program, or as what is `read` of
+    all heads at once would not stay in the cache that they share.
+    """
+    many = multiprocessors(read[0].device)
+    return many if programs > many and sum(x.nbytes for x in read) <= _cache(read[0].device) else 0
+
+
+@functools.cache
+def _cache(device: torch.device) -> float:
+    if device.type != "cuda":
+        return math.inf
+    return torch.cuda.get_device_properties(device).L2_cache_size * 2 / 3
 
 
 def block(size: int) -> int:

@@ -21,7 +21,12 @@ from regard.attention.kernels.region.region_reserve import (
     forward_again_kernel,
     gradients_again_kernel,
 )
-from regard.attention.kernels.tile_sizes import RegionTile, block, multiprocessors, tile_for
+from regard.attention.kernels.tile_sizes import (
+    RegionTile,
+    block,
+    dealt_out_to,
+    tile_for,
+)
 
 
 class Given(NamedTuple):
@@ -76,7 +81,7 @@ def forward_launch(
         (
             *_strides(query, key, value, out),
             *_numbers(query, key, value, given, each),
-            _dealt(each, programs, given, query.device),
+            _dealt(each, programs, given, key, value),
         ),
         constants,
     )
@@ -120,7 +125,7 @@ def gradient_launches(
                 *_strides(query, key, value, context, grad, dq),
                 *numbers,
                 pitch,
-                _dealt(each, of_rows, given, query.device),
+                _dealt(each, of_rows, given, key, value),
             ),
             {**shared, **_constants(query, key, value, given, each, rows)},
         ),
@@ -134,7 +139,7 @@ def gradient_launches(
                 wides,
                 wide,
                 parts,
-                0 if wide else _dealt(each, of_columns, given, query.device),
+                0 if wide else _dealt(each, of_columns, given, query, grad),
             ),
             {**shared, **of_keys, "WIDE": wide > 0, "MASK": mask},
         ),
@@ -166,14 +171,11 @@ def again_launch(
     )
 
 
-def _dealt(each: RegionPass, programs: int, given: Given, device: torch.device) -> int:
-    """How many programs begin at a time, where some have far more to do than others, as causal ones have.
-
-    0: all have about as much, or a multiprocessor of their own.
-    """
-    many = multiprocessors(device)
-    uneven = each.prefix or (each.lo_a <= -FAR) != (each.hi_a >= FAR)
-    return many if uneven and not each.two and given.documents is None and programs > many else 0
+def _dealt(each: RegionPass, programs: int, given: Given, *read: Tensor) -> int:
+    """How many programs begin at a time, if some have far more to do than others, as causal ones have."""
+    uneven = (each.lo_a <= -FAR) != (each.hi_a >= FAR)
+    plain = not each.two and not each.prefix and given.documents is None
+    return dealt_out_to(programs, *read) if uneven and plain else 0
 
 
 def _wide(each: RegionPass, keys: int, block: int) -> int:
