@@ -41,23 +41,44 @@ def test_in_8_bits_a_product_is_that_of_the_integers(rows, size, outputs):
         assert 0 < (found - linear(x)).abs().max() < 0.02 * linear(x).abs().max()
 
 
+@pytest.mark.parametrize("zero", [0, 128])
 @pytest.mark.parametrize(("rows", "size", "outputs"), [*SHAPES, (300, 1000, 130), (1, 2, 1)])
-def test_integers_are_multiplied_exactly_laid_out_or_not(rows, size, outputs, monkeypatch):
+def test_integers_are_multiplied_exactly_with_a_sign_or_without(rows, size, outputs, zero):
+    if zero and not packed_linear._lays_out_int8():
+        pytest.skip("no oneDNN here that multiplies them")
     x, matrix = (torch.randint(-127, 128, (n, size), dtype=torch.int8) for n in (rows, outputs))
     scale = torch.rand(outputs, 1)
     wanted = (x.long() @ matrix.long().T).float() * scale.T
-    assert torch.equal(packed_linear._int8_product(matrix, scale)(x), wanted)
-    monkeypatch.setattr(packed_linear, "_lays_out_int8", lambda: False)
-    assert torch.equal(packed_linear._int8_product(matrix, scale)(x), wanted)
+    given = (x.int() + zero).to(torch.uint8) if zero else x
+    assert torch.equal(packed_linear._int8_product(matrix, scale, zero)(given), wanted)
 
 
+@pytest.mark.parametrize("rows", [1, 70])
+def test_without_matrices_laid_out_the_numbers_are_the_same(rows, monkeypatch):
+    weight, x, bias = torch.randn(300, 256), torch.randn(rows, 256), torch.randn(300)
+    wanted = packed_linear.as_int8(weight)(x, bias)
+    for name, value in (("_lays_out_int8", lambda: False), ("LONGEST", 255)):
+        with monkeypatch.context() as patched:
+            patched.setattr(packed_linear, name, value)
+            assert torch.equal(packed_linear.as_int8(weight)(x, bias), wanted)
+
+
+def test_what_takes_a_thousand_times_too_long_is_not_used(monkeypatch):
+    monkeypatch.setattr(packed_linear, "_time_of", lambda _: 1.0)
+    packed_linear._lays_out_int8.cache_clear()
+    assert not packed_linear._lays_out_int8()
+    packed_linear._lays_out_int8.cache_clear()
+
+
+@pytest.mark.parametrize("zero", [0, 128])
 @pytest.mark.parametrize("first", [1.0, 0.0, 1e-42, 3e38, float("inf"), float("nan")])
 @pytest.mark.parametrize(("rows", "size", "outputs"), [*SHAPES, (300, 257, 130), (1, 1, 1)])
-def test_compiled_roundings_are_those_of_torch_bit_for_bit(rows, size, outputs, first):
+def test_compiled_roundings_are_those_of_torch_bit_for_bit(rows, size, outputs, first, zero):
     kernels = pytest.importorskip("regard.layers.rounded_cpu")
     x = torch.randn(rows, 2 * size)[:, ::2]
     x[0] = x[0] * first
-    (found, scale), (wanted, its_scale) = kernels.rounded(x), packed_linear._rounded(x)
+    (found, scale), (wanted, its_scale) = kernels.rounded(x, zero), packed_linear._rounded(x, zero)
+    assert found.dtype == wanted.dtype
     told = torch.isfinite(its_scale).expand_as(
         x
     )  # of the others the scale alone counts: all become NaN

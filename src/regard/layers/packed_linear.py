@@ -9,6 +9,7 @@ Gradients, float64, autocast, graphs and other devices go through the matrix as 
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -25,6 +26,9 @@ Product = Callable[[Tensor, Tensor | None], Tensor]  # x (..., K), bias (N,) -> 
 ROWS = 64  # of x, that oneDNN lays a matrix out for; the layout serves any number
 LEAST = 1 << 14  # numbers of a matrix: below, a call of either kind costs more than the product
 LEVELS = 127  # of int8, to either side of 0
+MIDDLE = 128  # of uint8
+LONGEST = 1 << 16  # numbers of a row, whose sum is an int32
+TOO_SLOW = 1e-3  # seconds for 16 rows and 16 columns of 128 numbers, which take microseconds
 
 KERNELS = "regard.layers.rounded_cpu"
 beam_steps.MODULES.append(KERNELS)
@@ -161,24 +165,30 @@ def as_int8(weight: Tensor) -> Product:
 
     y_rn = s_r t_n Σ_k x̂_rk Ŵ_nk + b_n. The scale of x is its own, so no row depends on those beside it.
     """
-    multiply = _int8_product(*_rounded(weight))
+    matrix, scale = _rounded(weight)
+    zero = MIDDLE if _lays_out_int8() and weight.shape[1] <= LONGEST else 0
+    multiply = _int8_product(matrix, scale, zero)
 
     def product(x: Tensor, bias: Tensor | None) -> Tensor:
         kernels = beam_steps.kernels(KERNELS)
         round_rows, scale_rows = (
             (kernels.rounded, kernels.scaled) if kernels else (_rounded, _scaled)
         )
-        rows, each = round_rows(x.detach().reshape(-1, x.shape[-1]))
+        rows, each = round_rows(x.detach().reshape(-1, x.shape[-1]), zero)
         y: Tensor = scale_rows(multiply(rows), each, bias)
         return y.view(*x.shape[:-1], y.shape[-1])
 
     return product
 
 
-def _int8_product(matrix: Tensor, scale: Tensor) -> Callable[[Tensor], Tensor]:
-    """Ŵ (N, K), t (N, 1) -> what makes of x̂ (R, K) the numbers t_n Σ_k x̂_rk Ŵ_nk (R, N): sums are exact."""
+def _int8_product(matrix: Tensor, scale: Tensor, zero: int) -> Callable[[Tensor], Tensor]:
+    """Ŵ (N, K), t (N, 1) -> what makes of x̂ (R, K) the numbers t_n Σ_k x̂_rk Ŵ_nk (R, N): sums are exact.
+
+    zero 0: x̂ is int8. 128: it is uint8, x̂ + 128, which oneDNN is quick at on every processor; what has a sign
+    it multiplies a thousand times slower on those without AMX.
+    """
     scale = scale.squeeze(1)
-    if not _lays_out_int8():
+    if not zero:
         columns = matrix.t()
         return lambda rows: torch._int_mm(rows, columns).float().mul_(scale)
     packed = torch.ops.onednn.qlinear_prepack(matrix, None)
@@ -187,7 +197,7 @@ def _int8_product(matrix: Tensor, scale: Tensor) -> Callable[[Tensor], Tensor]:
 
     def product(rows: Tensor) -> Tensor:
         found: Tensor = multiply(
-            rows, 1.0, 0, packed, scale, zeros, None, 1.0, 0, torch.float32, "none", [], ""
+            rows, 1.0, zero, packed, scale, zeros, None, 1.0, 0, torch.float32, "none", [], ""
         )
         return found
 
@@ -196,26 +206,34 @@ def _int8_product(matrix: Tensor, scale: Tensor) -> Callable[[Tensor], Tensor]:
 
 @functools.cache
 def _lays_out_int8() -> bool:
-    """Whether oneDNN is here, multiplies integers of a matrix that it has laid out, and does so exactly."""
+    """Whether oneDNN is here, and multiplies integers that it has laid out exactly, and in good time."""
     if not torch.backends.mkldnn.is_available():
         return False
-    rows, matrix = (torch.full((n, 64), LEVELS, dtype=torch.int8) for n in (3, 5))
+    (rows, _), (matrix, scale) = (_rounded(torch.ones(16, 128), zero) for zero in (MIDDLE, 0))
     try:
-        packed = torch.ops.onednn.qlinear_prepack(matrix, None)
-        zeros, ones = torch.zeros(5, dtype=torch.int32), torch.ones(5)
-        found = torch.ops.onednn.qlinear_pointwise(
-            rows, 1.0, 0, packed, ones, zeros, None, 1.0, 0, torch.float32, "none", [], ""
-        )
+        laid_out = _int8_product(matrix, torch.ones_like(scale), MIDDLE)
+        exact = bool((laid_out(rows) == 128 * LEVELS**2).all())
     except (AttributeError, RuntimeError):  # another build, another processor
         return False
-    return bool((found == 64 * LEVELS**2).all())
+    return exact and _time_of(lambda: laid_out(rows)) < TOO_SLOW
 
 
-def _rounded(rows: Tensor) -> tuple[Tensor, Tensor]:
-    """(R, K) -> integers (R, K) and the scale of each row (R, 1): its largest number becomes 127."""
+def _time_of(work: Callable[[], Any]) -> float:
+    """Seconds, the least of some."""
+    took = []
+    for _ in range(5):
+        begin = time.perf_counter()
+        work()
+        took.append(time.perf_counter() - begin)
+    return min(took)
+
+
+def _rounded(rows: Tensor, zero: int = 0) -> tuple[Tensor, Tensor]:
+    """(R, K) -> integers (R, K) and the scale of each row (R, 1): its largest number becomes 127 + zero."""
     scale = rows.abs().amax(-1, keepdim=True).div_(LEVELS)
     scale.clamp_min_(torch.finfo(torch.float32).tiny)
-    return (rows * scale.reciprocal()).round_().to(torch.int8), scale
+    levels = (rows * scale.reciprocal()).round_()
+    return (levels.add_(zero).to(torch.uint8) if zero else levels.to(torch.int8)), scale
 
 
 def _scaled(y: Tensor, rows: Tensor, bias: Tensor | None) -> Tensor:

@@ -22,13 +22,16 @@ LEAST = np.finfo(np.float32).tiny  # a scale
 UNSIGNED = np.int32(0x7FFFFFFF)
 
 
-def rounded(rows: Tensor) -> tuple[Tensor, Tensor]:
-    """(R, K) -> integers (R, K) and the scale of each row (R, 1): its largest number becomes 127."""
+def rounded(rows: Tensor, zero: int = 0) -> tuple[Tensor, Tensor]:
+    """(R, K) -> integers (R, K) and the scale of each row (R, 1): its largest number becomes 127 + zero.
+
+    zero 0: int8. 128: uint8, which is int8 with the first bit turned over.
+    """
     rows = rows.contiguous()
-    found = torch.empty_like(rows, dtype=torch.int8)
-    scale = rows.new_empty(len(rows), 1)
-    x = rows.numpy()
-    arrays = x, x.view(np.int32), found.numpy(), scale.numpy(), scale.numpy().view(np.int32)
+    found = torch.empty_like(rows, dtype=torch.uint8 if zero else torch.int8)
+    scale, turned = rows.new_empty(len(rows), 1), np.full(1, zero, np.uint8).view(np.int8)
+    x, levels = rows.numpy(), found.numpy().view(np.int8)
+    arrays = x, x.view(np.int32), levels, scale.numpy(), scale.numpy().view(np.int32), turned
     share(_round, -(-len(rows) // ROWS), 1 + rows.numel() // GRAIN, *arrays)
     return found, scale
 
@@ -51,11 +54,12 @@ def run_once() -> None:
 
 
 @exact_kernel
-def _round(plan, x, bits, found, scale, scale_bits):
+def _round(plan, x, bits, found, scale, scale_bits, turned):
     """Of floats without their sign, the larger has the larger bits, and NaN the largest."""
     if done_by_team(plan):
         return
     rows, size = x.shape
+    bit = turned[0]
     while True:
         task = take(plan)
         if task >= plan[TASKS]:
@@ -70,7 +74,7 @@ def _round(plan, x, bits, found, scale, scale_bits):
             scale[r, 0] = step
             each = np.float32(1) / step
             for k in range(size):
-                found[r, k] = np.int8(np.rint(x[r, k] * each))
+                found[r, k] = np.int8(np.rint(x[r, k] * each)) ^ bit
 
 
 @exact_kernel
