@@ -2,12 +2,14 @@
 
     python benchmarks/decode_cpu.py                                 # 2 threads
     python benchmarks/decode_cpu.py --threads 1 --sentences 128     # where others use the machine too
+    python benchmarks/decode_cpu.py --only regard                   # without the other engine's threads
     python benchmarks/decode_cpu.py --run RUN                       # a trained run, also through the engine
 
 d 256, 4 heads, inner 1,024, 4 + 4 layers, 6,000 + 6,000 tokens, float32 or int8; the first sentences of the
 embedded test set, 64 at a time, beam 5, ranked by log p. The weights are random and cannot end a sentence, so
 that all contenders take the same number of steps. They take turns; ratios are medians of the rounds: above 1
 is in regard's favour. By CPU time, of all threads, they hardly depend on what else runs, with one thread.
+With two, the threads of two engines get in each other's way: `--only regard`, `--only CTranslate2`.
 """
 
 from __future__ import annotations
@@ -92,7 +94,8 @@ def measure(folder: Path, options: argparse.Namespace) -> None:
         contenders[name] = work.by_regard(name, engine)
     beam_steps.begin(beam_steps.PATIENCE + 1)  # as after some hundred sentences
     beam_steps.wait()
-    turns = in_turns(contenders, options.rounds)
+    chosen = {name: run for name, run in contenders.items() if name.startswith(options.only)}
+    turns = in_turns(chosen, options.rounds)
     lines = [
         f"torch {torch.__version__}, {options.threads} threads, {len(work.texts)} sentences of at most "
         f"{options.tokens} tokens, {BATCH} at a time",
@@ -109,6 +112,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--run", metavar="RUN", type=Path, help="a Transformer that was trained")
+    parser.add_argument("--only", default="", help="contenders whose names begin so")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sentences", type=int, default=844)

@@ -60,33 +60,38 @@ def run_once() -> None:
 # --- kernels ----------------------------------------------------------------------------------------
 
 
+# Numbers are found in flat arrays by where they begin: a slice would be counted, by all threads in one place.
+# A place without a sign is never one from the end, which numba would ask each time.
+
+
 @part
-def _dot(a, b):
-    total = np.float32(0)
-    for d in range(a.size):
-        total += a[d] * b[d]
+def _dot(x, at, y, its, size):
+    total, at, its = np.float32(0), np.uintp(at), np.uintp(its)
+    for d in range(np.uintp(size)):
+        total += x[at + d] * y[its + d]
     return total
 
 
 @part
-def _add(out, weight, x):
-    for d in range(out.size):
-        out[d] += weight * x[d]
+def _add(out, at, weight, x, its, size):
+    at, its = np.uintp(at), np.uintp(its)
+    for d in range(np.uintp(size)):
+        out[at + d] += weight * x[its + d]
 
 
 @part
-def _normalise(weights):
-    """softmax, in place"""
+def _normalise(weights, at, count):
+    """softmax of so many, in place"""
     least, total = np.float32(-80), np.float32(0)
-    peak = weights[0]
-    for j in range(1, weights.size):
+    peak = weights[at]
+    for j in range(at + 1, at + count):
         peak = max(peak, weights[j])
-    for j in range(weights.size):
+    for j in range(at, at + count):
         x = weights[j] - peak
         x = least if x < least else x
         weights[j] = _exp(x)
         total += weights[j]
-    for j in range(weights.size):
+    for j in range(at, at + count):
         weights[j] /= total
 
 
@@ -95,28 +100,32 @@ def _past(plan, new, room, ancestors, out, heads, scale):
     """out[n] for tasks of some n."""
     if done_by_team(plan):
         return
-    (count, length), width = ancestors.shape, out.shape[1]
-    size = width // heads
-    weights = np.empty(length + 1, new.dtype)
+    (count, length), width, rows = ancestors.shape, out.shape[1], room.shape[1]
+    size, each = width // heads, length + 1
+    weights, places = np.empty(heads * each, new.dtype), np.empty(each, np.intp)
+    queries, known, found = new.reshape(new.size), room.reshape(room.size), out.reshape(out.size)
     while True:
         task = take(plan)
         if task >= plan[TASKS]:
             return
         for n in range(task * ROWS, min(task * ROWS + ROWS, count)):
-            room[length, n, :] = new[n, width:]
-            out[n, :] = np.float32(0)
+            for j in range(length):
+                places[j] = (j * rows + ancestors[n, j]) * 2 * width
+            places[length] = (length * rows + n) * 2 * width
+            for d in range(2 * width):
+                known[places[length] + d] = queries[n * 3 * width + width + d]
+            for j in range(each):
+                for h in range(heads):
+                    at, its = n * 3 * width + h * size, places[j] + h * size
+                    weights[h * each + j] = _dot(queries, at, known, its, size) * scale
             for h in range(heads):
-                a, z = h * size, h * size + size
-                query = new[n, a:z]
-                for j in range(length):
-                    weights[j] = _dot(query, room[j, ancestors[n, j], a:z]) * scale
-                weights[length] = _dot(query, room[length, n, a:z]) * scale
-                _normalise(weights)
-                context = out[n, a:z]
-                a, z = a + width, z + width
-                for j in range(length):
-                    _add(context, weights[j], room[j, ancestors[n, j], a:z])
-                _add(context, weights[length], room[length, n, a:z])
+                _normalise(weights, h * each, each)
+            for d in range(width):
+                found[n * width + d] = np.float32(0)
+            for j in range(each):
+                for h in range(heads):
+                    at, its = n * width + h * size, places[j] + width + h * size
+                    _add(found, at, weights[h * each + j], known, its, size)
 
 
 @kernel
@@ -126,7 +135,9 @@ def _source(plan, query, keys, values, real, sentences, out, heads, scale):
         return
     width, length = out.shape[1], keys.shape[1]
     size, each = width // heads, len(query) // len(sentences)
-    weights, places = np.empty(length, query.dtype), np.empty(length, np.intp)
+    weights, places = np.empty(heads * length, query.dtype), np.empty(length, np.intp)
+    queries, found = query.reshape(query.size), out.reshape(out.size)
+    of_keys, of_values = keys.reshape(keys.size), values.reshape(values.size)
     while True:
         task = take(plan)
         if task >= plan[TASKS]:
@@ -134,15 +145,18 @@ def _source(plan, query, keys, values, real, sentences, out, heads, scale):
         b, there = sentences[task], 0
         for j in range(length):
             if real[b, j]:
-                places[there] = j
+                places[there] = (b * length + j) * width
                 there += 1
-        for h in range(heads):
-            a, z = h * size, h * size + size
-            for n in range(task * each, task * each + each):
-                for i in range(there):
-                    weights[i] = _dot(query[n, a:z], keys[b, places[i], a:z]) * scale
-                _normalise(weights[:there])
-                context = out[n, a:z]
-                context[:] = np.float32(0)
-                for i in range(there):
-                    _add(context, weights[i], values[b, places[i], a:z])
+        for n in range(task * each, task * each + each):
+            for i in range(there):
+                for h in range(heads):
+                    at, its = n * width + h * size, places[i] + h * size
+                    weights[h * there + i] = _dot(queries, at, of_keys, its, size) * scale
+            for h in range(heads):
+                _normalise(weights, h * there, there)
+            for d in range(width):
+                found[n * width + d] = np.float32(0)
+            for i in range(there):
+                for h in range(heads):
+                    at, its = n * width + h * size, places[i] + h * size
+                    _add(found, at, weights[h * there + i], of_values, its, size)
