@@ -170,6 +170,7 @@ def _again(
     if known.kernel is not None:
         sinks = None if sinks is None else sinks[..., None, None]
         return Attended(known.kernel.run(query, key, value, mask, bias, sinks)[0])
+    assert known.region is not None
     if mask is not None and mask.dim() < 2:
         mask = of_rank(mask, 2)
     call = _sheltered(

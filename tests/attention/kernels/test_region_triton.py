@@ -9,6 +9,7 @@ import math
 import os
 import subprocess
 import sys
+import weakref
 
 import pytest
 import torch
@@ -379,6 +380,27 @@ def test_a_call_that_is_known_is_not_planned_again(monkeypatch):
 
 
 @runs_kernels
+def test_a_region_that_holds_tensors_is_known_as_long_as_it_is_there(monkeypatch):
+    x, ids = draw(2, 2, 20, 16), torch.arange(20, device=DEVICE) // 6
+    documents, prefix = Documents(ids), Prefix(torch.tensor([[3], [9]], device=DEVICE))
+    regions = [documents, documents & regard.regions.Causal(), prefix]
+    first = [regard.attend(x, x, region=region).context for region in regions]
+    other = Documents(ids // 2)
+    with monkeypatch.context() as planned_once:
+        planned_once.setattr(regard.attention.attend, "prepare", None)
+        for region, wanted in zip(regions, first, strict=True):
+            assert torch.equal(regard.attend(x, x, region=region).context, wanted)
+        for region, y in ((other, x), (documents, x[:, :1])):
+            with pytest.raises(TypeError):  # another one, or another shape
+                regard.attend(y, y, region=region)
+    regard.attend(x, x, region=other)
+    bounds = weakref.ref(other.bounds)
+    del other, region
+    assert bounds() is None  # nothing that is known of it keeps its tensors
+    compare(x, x, x, region=documents)
+
+
+@runs_kernels
 def test_half_precision():
     q, k, v = (draw(1, 2, 40, 16).half() for _ in range(3))
     ours = regard.attend(q, k, v, region="sparse(5)").context
@@ -470,3 +492,12 @@ def test_documents_in_heads():
     weights = attention(torch.randn(2, 4, 8), weights=True).weights
     same = ids[:, None, :, None] == ids[:, None, None]
     assert torch.equal(weights > 0, same.expand_as(weights))
+
+
+@pytest.mark.parametrize("shape", [(6,), (2, 6), (3, 2, 6)])
+def test_documents_of_all_heads_have_the_bounds_of_one(shape):
+    ids = torch.randint(0, 3, shape)
+    for_heads = Documents(ids).for_heads(-3)
+    wanted = Documents(for_heads.ids)
+    assert torch.equal(for_heads.bounds, wanted.bounds)
+    assert for_heads.leads == wanted.leads == ([()] if len(shape) == 1 else [(*shape[:-1], 1)])

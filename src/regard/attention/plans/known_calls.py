@@ -1,13 +1,15 @@
 """Calls that came before: checking and planning a small attention takes longer than computing it.
 
 Everything that decides how a call is computed is in a key of shapes, dtypes and mechanisms. A call with the
-key of an earlier one is known to be right, and by which path it is computed.
+key of an earlier one is known to be right, and by which path it is computed. What is known of a region that
+holds the tensors of a batch, as documents do, is forgotten with it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Generator, Tensor
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from regard.attention.scores import Score
 
 _KNOWN: dict[Any, KnownCall] = {}
+_KNOWN_OF: WeakKeyDictionary[Any, dict[Any, KnownCall]] = WeakKeyDictionary()  # regions with tensors
 MOST_KNOWN = 4096
 
 
@@ -30,7 +33,7 @@ class KnownCall(NamedTuple):
     """A call without its tensors."""
 
     score: Score
-    region: Region
+    region: Region | None  # None: one that holds tensors, which the kernel has
     normalize: Normalizer
     plan: Plan
     kernel: KernelCall | None  # which takes the tensors as they are given
@@ -74,28 +77,40 @@ def recall(
         asked.append(torch.get_autocast_dtype(kind))
     same = tuple(asked)
     try:
-        return same, _KNOWN.get(same)
+        known = _KNOWN.get(same)
+        if known is None and region is not None and type(region) is not str:
+            known = _KNOWN_OF.get(region, _KNOWN).get(_without_region(same))
     except TypeError:  # a region of somebody else's, without a hash
         return None, None
+    return same, known
 
 
-def _is_fixed(mechanism: Any) -> bool:
-    """Whether it cannot change after it was looked at, and is told from others by what it says."""
+def _without_region(asked: tuple[Any, ...]) -> tuple[Any, ...]:
+    return asked[0], *asked[2:]
+
+
+def _is_fixed(mechanism: Any, *, told_apart: bool = True) -> bool:
+    """Whether it cannot change after it was looked at, and, told apart, equals others that say the same."""
     declared = getattr(mechanism, "__dataclass_params__", None)
-    return declared is not None and declared.frozen and declared.eq
+    return declared is not None and declared.frozen and (declared.eq or not told_apart)
 
 
 def keep(asked: Any, call: AttentionCall, plan: Plan) -> None:
     """For calls like this one, if it is of a kind that comes again; no tensor is to outlive its batch."""
     kernel, score = call.for_kernel, call.score
-    if kernel is not None and (kernel.holds_tensors or not keeps_promises(score)):
+    if kernel is not None and not keeps_promises(score):
         return
     if kernel is None and (plan.path != "sdpa" or call.limits.patterns is None):
         return
     if any(True for _ in score.parameters()):
         return
-    if not _is_fixed(call.limits.region) or not _is_fixed(call.normalize):
+    held = kernel is not None and kernel.holds_tensors
+    if not _is_fixed(call.limits.region, told_apart=not held) or not _is_fixed(call.normalize):
         return
-    if len(_KNOWN) >= MOST_KNOWN:
-        _KNOWN.clear()
-    _KNOWN[asked] = KnownCall(score, call.limits.region, call.normalize, plan, kernel)
+    region = None if held else call.limits.region
+    known, known_as = _KNOWN, asked
+    if held:
+        known, known_as = _KNOWN_OF.setdefault(asked[1], {}), _without_region(asked)
+    if len(known) >= MOST_KNOWN:
+        known.clear()
+    known[known_as] = KnownCall(score, region, call.normalize, plan, kernel)

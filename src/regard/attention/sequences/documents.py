@@ -8,7 +8,8 @@ without its heads: ids (batch, positions) in a `MultiHead`, and (batch, 1, posit
 from __future__ import annotations
 
 import reprlib
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -43,7 +44,12 @@ class Documents(Relative):
         return [tuple(self.ids.shape[:-1])]
 
     def for_heads(self, axis: int) -> Region:
-        return self if self.ids.dim() == 1 else replace(self, ids=self.ids.unsqueeze(axis + 1))
+        if self.ids.dim() == 1:
+            return self
+        made = copy(self)  # whose bounds need not be found again
+        object.__setattr__(made, "ids", self.ids.unsqueeze(axis + 1))
+        object.__setattr__(made, "bounds", self.bounds.unsqueeze(axis))  # type: ignore[attr-defined]
+        return made
 
     def offset(self, queries: int, keys: int) -> int:
         if self.align is None and queries != keys:
