@@ -58,6 +58,7 @@ def small_tiles(monkeypatch):
     tile = tile_sizes.RegionTile(16, 16)
     monkeypatch.setattr(tile_sizes, "CHOSEN", dict.fromkeys(("forward", "query", "key"), tile))
     monkeypatch.setattr(known_calls, "_KNOWN", {})
+    monkeypatch.setattr(region_call, "FEW_PAIRS", 0)
     if not CUDA:
         here = lambda device: operator.kernels() is not None  # noqa: E731
         monkeypatch.setattr(region_call, "available", here)
@@ -161,6 +162,33 @@ def test_tiles_are_dealt_out_once_each_the_longest_first(heads, tiles, many):
 def _dealt_to(found, tiles, many):
     pid = tl.program_id(0)  # noqa: F821  (the test says what it is)
     tl.store(found + pid, dealt_out(pid, tiles, many))  # noqa: F821
+
+
+@runs_kernels
+@pytest.mark.parametrize("bad", [False, True], ids=["finite", "not finite"])
+@pytest.mark.parametrize("region", ["sparse(5)", "sparse(5) & causal"])
+def test_a_small_region_of_several_passes_is_a_mask_of_pairs(region, bad, monkeypatch):
+    monkeypatch.setattr(region_call, "FEW_PAIRS", 50 * 50)
+    q, k, v = draw(2, 3, 50, 16), draw(2, 3, 50, 16), draw(2, 3, 50, 16)
+    if bad:
+        spoil(k, v)
+    with torch.inference_mode():
+        regard.attend(q, k, v, region=region)
+    counted = []
+    monkeypatch.setattr(Launch, "__call__", _counting(Launch.__call__, counted))
+    compare(q, k, v, region=region)
+    assert len(counted) == 3  # one forward, two backward
+    compare(q, k, v, region=region, bias=draw(50, 50))
+    compare(q, k, v, region=region, mask=torch.rand(50, device=DEVICE) > 0.3)
+    compare(q[:, :, :1], k, v, region="sparse(5, align=end)")
+
+
+def _counting(launch, counted):
+    def call(self, *tensors):
+        counted.append(self.kernel)
+        launch(self, *tensors)
+
+    return call
 
 
 @runs_kernels

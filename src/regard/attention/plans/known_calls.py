@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from regard.attention.scores import Score
 
 _KNOWN: dict[Any, KnownCall] = {}
-_KNOWN_OF: WeakKeyDictionary[Any, dict[Any, KnownCall]] = WeakKeyDictionary()  # regions with tensors
+_KNOWN_OF: WeakKeyDictionary[Any, dict[Any, KnownCall]] = (
+    WeakKeyDictionary()
+)  # regions with tensors
 MOST_KNOWN = 4096
 
 

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 WIDEST = 256  # features of a key or value
+FEW_PAIRS = (
+    1 << 16
+)  # of a query and a key: one launch of them all is quicker than two of those in a region
 CALLS = "calls"  # among the works of a call: how often it came
 
 
@@ -74,6 +77,28 @@ def region_for_kernel(
     if passes is None:
         return None
     return passes if _same_for_heads(passes, sinks, query, key, value) else None
+
+
+def _as_pairs(passes: RegionPasses, limits: Limits) -> tuple[RegionPasses, Tensor | None]:
+    """A region that takes several passes, as a mask over all keys, if it is small: the host launches less."""
+    few = limits.queries * limits.keys <= FEW_PAIRS and limits.mask is None
+    if (
+        passes.passes == 1
+        or not few
+        or torch.compiler.is_compiling()
+        or _is_recorded(limits.device)
+    ):
+        return passes, None
+    every = region_passes(Everywhere(), limits.queries, limits.keys)
+    if every is None:
+        return passes, None
+    with torch.inference_mode(False):  # it serves later calls, which may learn
+        return every, limits.region.mask(limits.queries, limits.keys, device=limits.device)
+
+
+def _is_recorded(device: torch.device) -> bool:
+    """Whether what is computed now has its numbers only when it is replayed."""
+    return device.type == "cuda" and torch.cuda.is_current_stream_capturing()
 
 
 def _checks_sdpa() -> bool:
@@ -195,6 +220,7 @@ class KernelCall(NamedTuple):
     lead: tuple[int, ...]
     rank: int
     fold: FoldedAxes
+    pairs: Tensor | None  # the region as a mask, of few pairs
     sdpa: str | None  # the kernel of torch that computes it, if one does better
     folded: bool  # queries, keys and values are of a batch and heads as they are
     works: dict[Any, Any]  # what is launched, by the strides of the tensors
@@ -217,6 +243,7 @@ class KernelCall(NamedTuple):
         sdpa = None
         if plain and key.shape[:-2] == lead and value.shape[:-2] == lead:
             sdpa = better_kernel(query, key, value, _dtype(query), call.limits.patterns)
+        passes, pairs = _as_pairs(passes, call.limits)
         fold = FoldedAxes.of(lead, key, value)
         rank, sharpness = query.dim(), 1.0 / temperature
         four = rank == 4 and query.shape[:2] == lead and len(fold.heads) == 1
@@ -224,7 +251,7 @@ class KernelCall(NamedTuple):
             x.dim() == 4 and fold.keys(x, other).shape == x.shape
             for x, other in ((key, value), (value, key))
         )
-        return cls(call.score, sharpness, call.cap, passes, lead, rank, fold, sdpa, four, {})
+        return cls(call.score, sharpness, call.cap, passes, lead, rank, fold, pairs, sdpa, four, {})
 
     @property
     def holds_tensors(self) -> bool:
@@ -238,6 +265,7 @@ class KernelCall(NamedTuple):
         if torch.is_autocast_enabled(query.device.type):
             query, key, value = (x.to(_dtype(x)) for x in (query, key, value))
         rank, fold, passes = self.rank, self.fold, self.passes
+        mask = self.pairs if mask is None else mask
         if not self.folded:
             query, key, value = of_rank(query, rank), of_rank(key, rank), of_rank(value, rank)
             query, key, value = fold.queries(query), fold.keys(key, value), fold.keys(value, key)
