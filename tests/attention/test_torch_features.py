@@ -183,3 +183,27 @@ def test_importing_regard_imports_neither_torch_nor_numba():
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
     assert out == "False False\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["window(4)", "atrous(3)"])
+def test_few_graphs_serve_all_lengths(name):
+    """Of the CPU's paths: blocks and strided. A window's texts can be short, or fill their blocks."""
+    torch._dynamo.reset()
+    region = regard.attention.regions.as_region(name)
+    made = []
+
+    def counted(graph, _):
+        made.append(graph)
+        return graph.forward
+
+    compiled = torch.compile(
+        lambda q, k, v: regard.attend(q, k, v, region=region).context,
+        backend=counted,
+        fullgraph=True,
+        dynamic=True,
+    )
+    for length in (20, 64, 100, 130, 201, 256, 333):
+        given = [torch.randn(1, 2, length, 8) for _ in range(3)]
+        torch.testing.assert_close(compiled(*given), regard.attend(*given, region=region).context)
+    assert len(made) <= 3

@@ -310,3 +310,21 @@ def test_a_nan_query_is_never_healed(keys, dtype):
             assert context[1].isfinite().all()
     heads = regard.MultiHead(4, 4, heads=2)
     assert heads(q[:, 0].float(), k[:, 0].float()).context[0, 0].isnan().all()
+
+
+@pytest.mark.parametrize("bad", [-math.inf, math.inf, math.nan])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("region", ["window(1)", "window(0)", "causal", "everywhere"])
+def test_a_query_without_end_is_no_empty_row(region, dtype, bad):
+    """All its scores are -inf, which is not as if it had no key."""
+    k = torch.tensor([[1.0, 0.0], [2.0, 0.0], [1.0, 1.0]], dtype=dtype)
+    q, v = torch.ones_like(k), torch.arange(3, dtype=dtype)[:, None]
+    q[0, 0] = bad
+    for weights in (False, True, regard.Weights(entropy=True, largest=1)):
+        found = regard.attend(q, k, v, region=region, weights=weights)
+        assert found.context.isnan().squeeze(-1).tolist() == [True, False, False]
+        if weights is True:
+            seen = regard.attention.regions.as_region(region).mask(3, 3)
+            assert torch.equal(
+                found.weights.isnan(), seen & torch.tensor([[True], [False], [False]])
+            )

@@ -86,3 +86,23 @@ def test_the_largest_weights_of_a_row_that_is_nan_are_nan():
     assert found.weights.rows.isnan().all()
     assert found.weights.largest.weights.isnan().all()
     assert found.weights.largest.keys.tolist() == [[-1]]
+
+
+def test_a_mask_of_sequences_or_of_heads_is_refused_where_there_are_as_many():
+    x, mask = torch.randn(3, 3, 5, 8), torch.rand(3, 1, 5) > 0.3
+    with pytest.raises(ValueError, match=r"two ways.*mask\[:, None\] for sequences"):
+        regard.attend(x, x, mask=mask)
+    for meant in (mask[:, None], mask[None]):
+        regard.attend(x, x, mask=meant)
+    regard.attend(x[:2], x[:2], mask=mask)  # of heads
+    regard.attend(x[0], x[0], mask=mask)
+    regard.attend(x, x, mask=mask[:1])
+
+
+def test_heads_that_share_keys_are_told_how():
+    q, k = torch.randn(2, 8, 5, 16), torch.randn(2, 2, 5, 16)
+    with pytest.raises(ValueError, match=r"query.unflatten\(-3, \(2, 4\)\)") as told:
+        regard.attend(q, k)
+    assert "context.flatten(-4, -3)" in str(told.value)
+    shared = regard.attend(q.unflatten(-3, (2, 4)), k.unsqueeze(-3)).context.flatten(-4, -3)
+    torch.testing.assert_close(shared, regard.attend(q, k.repeat_interleave(4, 1)).context)

@@ -225,3 +225,41 @@ def test_one_number_in_is_not_rounded():
     wanted = linear(x).detach()
     with torch.no_grad():
         torch.testing.assert_close(pack(nn.Sequential(linear), "int8")(x), wanted)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_matrices_that_are_gone_are_not_kept(precision):
+    model = pack(nn.Sequential(nn.Linear(200, 130)), precision)
+    x, matrices = torch.randn(3, 200), model[0].matrices
+    with torch.no_grad():
+        for _ in range(5):
+            model[0].weight = nn.Parameter(torch.randn(130, 200))
+            wanted = nn.functional.linear(x, model[0].weight, model[0].bias)
+            torch.testing.assert_close(
+                model(x), wanted, rtol=0, atol=0.2 * wanted.abs().max().item()
+            )
+    assert len(matrices._kept) == 1
+    del model
+    assert not matrices._kept
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_a_change_that_leaves_every_sum_as_it_was_is_noticed(precision):
+    model, x = pack(nn.Sequential(nn.Linear(200, 130)), precision), torch.randn(3, 200)
+    with torch.no_grad():
+        model(x)
+        weight = model[0].weight.data
+        weight[:2, :2] += torch.tensor([[1.0, -1.0], [-1.0, 1.0]])
+        forget_changed(model)
+        fresh = pack(nn.Sequential(nn.Linear(200, 130)), precision)
+        fresh[0].load_state_dict(model[0].state_dict())
+        assert torch.equal(model(x), fresh(x))
+
+
+def test_a_vector_of_the_wrong_width_is_told_by_torch():
+    model = pack(nn.Sequential(nn.Linear(200, 130)), "int8")
+    with torch.no_grad(), pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+        model(torch.randn(3, 201))
+    with torch.no_grad():
+        x = torch.randn(3, 200)
+        torch.testing.assert_close(model(torch._neg_view(x)), model(-x), rtol=1e-2, atol=2e-2)

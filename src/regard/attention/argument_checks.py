@@ -67,8 +67,9 @@ def check_tensors(query: Tensor, key: Tensor, value: Tensor) -> None:
     except RuntimeError:
         raise ValueError(
             t(
-                "the leading axes must broadcast: (..., length, size); given {shapes}",
+                "the leading axes must broadcast: (..., length, size); given {shapes}{hint}",
                 shapes=_shapes(query, key, value),
+                hint=_shared_heads(query, key, value),
             )
         ) from None
     same = query.dtype == key.dtype == value.dtype
@@ -162,7 +163,36 @@ def check_mask(mask: Tensor | None, query: Tensor, key: Tensor, value: Tensor) -
                 also=also,
             )
         )
+    if _is_of_either(given, expected):
+        raise ValueError(
+            t(
+                "the mask {given} can be read in two ways, of the {count} sequences or of the {count} heads "
+                "of scores {expected}: write mask[:, None] for sequences, mask[None] for heads",
+                given=given,
+                count=given[0],
+                expected=expected,
+            )
+        )
     return mask if mask.dim() > 1 else mask[None]
+
+
+def _shared_heads(query: Tensor, key: Tensor, value: Tensor) -> str:
+    """How several heads of queries share one of keys, if that is what the shapes are about."""
+    heads, few = (x.shape[-3] if x.dim() > 3 else 1 for x in (query, key))
+    if few < 2 or heads % few or value.shape[-3] != few:
+        return ""
+    return t(
+        ". Where {group} heads of queries share one of keys: query.unflatten(-3, ({few}, {group})), "
+        "key.unsqueeze(-3), value.unsqueeze(-3), and context.flatten(-4, -3)",
+        group=heads // few,
+        few=few,
+    )
+
+
+def _is_of_either(given: tuple[int, ...], expected: tuple[int, ...]) -> bool:
+    """Whether (B, ..., Lk) is meant or (H, ..., Lk), where there are as many sequences as heads."""
+    one_less = len(given) == len(expected) - 1 and len(given) > 2
+    return one_less and given[0] != 1 and given[0] == expected[0] == expected[1]
 
 
 def names_rows(given: tuple[int, ...], expected: tuple[int, ...]) -> bool:

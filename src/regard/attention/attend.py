@@ -32,8 +32,9 @@ from regard.attention.weights.asked_weights import Weights
 
 __all__ = ["Attended", "attend", "explain", "prepare"]
 
+DEFAULTS = {"score": as_score(None), "region": as_region(None), "normalizer": as_normalizer(None)}
 MOST_READ = 4096
-_READ: dict[tuple[str, str | None], Any] = {}  # mechanisms without parameters, by their names
+_READ: dict[tuple[str, str], Any] = {}  # mechanisms without parameters, by their names
 
 
 def prepare(
@@ -120,6 +121,8 @@ def attend(*given: Any, **choices: Any) -> Attended:
         before region, temperature and normaliser. -inf forbids a pair, as a mask does. Of keys row by row
         (B, Lk) it is written bias[:, None, :].
     cap: the scores never pass it, cap · tanh(score / cap); before the bias.
+    Heads of queries that share keys, as in grouped-query attention, have an axis of their own: query
+        (B, heads of keys, group, Lq, D), key and value (B, heads of keys, 1, Lk, D). No key is copied.
     sinks: one number for every head, (heads,): exp(s) / (exp(sink) + Σ exp(s)), so that a row may sum to less
         than 1. They can be learnt.
     score, region, normalize: a mechanism or its name; None is scaled dot, everywhere, softmax.
@@ -182,7 +185,9 @@ def _again(
 
 def _named(kind: str, given: Any, read: Callable[..., Any], query: Tensor, **sizes: int) -> Any:
     """The mechanism that was given or named; names without parameters are read once."""
-    if given is not None and not isinstance(given, str):
+    if given is None:
+        return DEFAULTS[kind]
+    if not isinstance(given, str):
         return read(given)
     if (kind, given) in _READ:
         return _READ[kind, given]

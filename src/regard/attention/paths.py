@@ -92,6 +92,8 @@ def weigh(call: AttentionCall) -> DefinedWeights:
     if bias is not None:
         bias, allowed, spoilt = split_bias(bias, allowed)
     if call.normalize.needs_scores:
+        if call.score.kernel == "dot":  # with a query of -inf a row could seem to be without keys
+            q = q + taint(q)[..., None]
         scores = _capped(call.score.pair(at_least_single(q), at_least_single(k)), call.cap)
         scores = scores if bias is None else scores + bias
     else:

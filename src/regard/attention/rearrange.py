@@ -96,8 +96,8 @@ def _bias_at(bias: Tensor, rows: Tensor, columns: Tensor, queries: int) -> Tenso
 
 
 def _lengthen(x: Tensor, by: int) -> Tensor:
-    """Zeros at the end of the length; nothing is copied for nothing."""
-    return nn.functional.pad(x, (0, 0, 0, by)) if by else x
+    """Zeros at the end of the length; nothing is copied for nothing, but in a graph of many lengths."""
+    return nn.functional.pad(x, (0, 0, 0, by)) if torch.compiler.is_compiling() or by else x
 
 
 def _lift(x: Tensor) -> Tensor:

@@ -18,7 +18,7 @@ _INTEGERS = {
 
 def without(x: Tensor, flags: Tensor) -> Tensor:
     """0 in place of the vectors that are flagged: x (..., L, D), flags (..., L)."""
-    if _is_large(x) and is_at_hand(x) and is_at_hand(flags):
+    if is_at_hand(x) and is_at_hand(flags) and _is_large(x):
         kept = flags[..., None].to(_INTEGERS[x.dtype]) - 1  # no bit, or all of them
         return _Bits.apply(x, kept)
     return x.masked_fill(flags[..., None], 0.0)

@@ -12,6 +12,7 @@ import functools
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, get_args
+from weakref import ref
 
 import torch
 import torch.nn.functional as F
@@ -35,7 +36,9 @@ beam_steps.MODULES.append(KERNELS)
 
 
 class KeptMatrix(NamedTuple):
-    weights: tuple[Tensor, ...]  # kept as well, so that no other can come to stand in their place
+    weights: tuple[
+        ref[Tensor], ...
+    ]  # when one of them goes, so does this: another may take its place
     versions: tuple[int, ...]
     fingerprints: tuple[tuple[float, float], ...]
     product: Product
@@ -73,14 +76,29 @@ class PackedMatrices:
             every = tuple(weight.detach() for weight in weights)
             one = every[0] if len(every) == 1 else torch.cat(every)
             product = as_int8(one) if self.precision == "int8" else as_blocks(one)
-            kept = KeptMatrix(weights, versions, tuple(map(_fingerprint, every)), product)
+            gone = self._forgetting(place)
+            known = tuple(ref(weight, gone) for weight in weights)
+            kept = KeptMatrix(known, versions, tuple(map(_fingerprint, every)), product)
             self._kept[place] = kept
         return kept.product
+
+    def _forgetting(self, place: tuple[Any, ...]) -> Callable[[ref[Tensor]], None]:
+        """What is called when a matrix is there no longer."""
+        mine = ref(self)
+
+        def forget(gone: ref[Tensor]) -> None:
+            matrices = mine()
+            kept = None if matrices is None else matrices._kept.get(place)
+            if matrices is not None and kept is not None and gone in kept.weights:
+                matrices._kept.pop(place, None)
+
+        return forget
 
     def forget_changed(self) -> None:
         found = functools.cache(_fingerprint)  # a matrix can be in several that are kept
         for place, kept in list(self._kept.items()):
-            if tuple(map(found, kept.weights)) != kept.fingerprints:
+            weights = [weight() for weight in kept.weights]
+            if [x if x is None else found(x) for x in weights] != list(kept.fingerprints):
                 self._kept.pop(place, None)
 
     def __getstate__(self) -> dict[str, Any]:  # of a copy, whose matrices are elsewhere
@@ -124,11 +142,18 @@ def forget_changed(model: nn.Module) -> None:
 
 
 def _fingerprint(weight: Tensor) -> tuple[float, float]:
-    """Another one for other numbers, or the same in another order."""
+    """u · W v for two pairs of drawn vectors: for other numbers, or in another order, surely another one."""
     weight = weight.detach()
-    ramps = (torch.linspace(1, 2, n, dtype=weight.dtype) for n in weight.shape)
-    across, down = (float(weight.sum(1 - axis) @ ramp) for axis, ramp in enumerate(ramps))
-    return across, down
+    (rows, size), drawn = weight.shape, _drawn(max(weight.shape), weight.dtype)
+    products = weight @ drawn[:2, :size].T
+    first, second = (products.T * drawn[2:, :rows]).sum(1).tolist()
+    return first, second
+
+
+@functools.lru_cache(maxsize=8)
+def _drawn(count: int, dtype: torch.dtype) -> Tensor:
+    """Four vectors of numbers from 1 to 2: the same in every process."""
+    return 1 + torch.rand(4, count, dtype=dtype, generator=torch.Generator().manual_seed(0))
 
 
 def _answers(x: Tensor, weight: Tensor) -> bool:
@@ -144,6 +169,8 @@ def _answers(x: Tensor, weight: Tensor) -> bool:
         and not torch.is_autocast_enabled("cpu")
         and not torch.compiler.is_compiling()
         and not torch._C._functorch.is_functorch_wrapped_tensor(x)
+        and x.shape[-1] == weight.shape[1]  # else torch says what is wrong
+        and not x.is_neg()
     )
 
 

@@ -286,6 +286,16 @@ def test_a_cap_and_sinks(region):
 
 @pytest.mark.heavy
 @runs_kernels
+def test_sinks_may_lie_anywhere():
+    q, k, v = draw(2, 4, 20, 16), draw(2, 4, 20, 16), draw(2, 4, 20, 16)
+    many = draw(8)
+    for sinks in (many[::2], many[:1].expand(4), many[4:]):
+        ours = regard.attend(q, k, v, region="window(3)", sinks=sinks).context
+        wanted = regard.attend(q, k, v, region="window(3)", sinks=sinks.clone()).context
+        assert torch.equal(ours, wanted)
+
+
+@runs_kernels
 def test_heads_that_share_keys():
     mask = torch.rand(2, 1, 1, 1, 40, device=DEVICE) > 0.3
     shared = draw(2, 2, 1, 40, 16), draw(2, 2, 1, 40, 24)
@@ -529,3 +539,34 @@ def test_documents_of_all_heads_have_the_bounds_of_one(shape):
     wanted = Documents(for_heads.ids)
     assert torch.equal(for_heads.bounds, wanted.bounds)
     assert for_heads.leads == wanted.leads == ([()] if len(shape) == 1 else [(*shape[:-1], 1)])
+
+
+@pytest.mark.parametrize("kind", ["kernel", "none"])
+def test_a_region_is_not_kept_by_what_is_known_of_it(kind):
+    """Whether or not the kernel takes it: documents and a band are no region of its own."""
+    region = Documents(torch.tensor([0, 0, 1, 1]))
+    region = (
+        region & regard.regions.Causal() if kind == "kernel" else region | regard.regions.Window(1)
+    )
+    assert (region_passes(region, 4, 4) is None) == (kind == "none")
+    gone = weakref.ref(region)
+    del region
+    assert gone() is None
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int64, torch.int8])
+def test_documents_and_prefixes_keep_a_copy_of_their_numbers(dtype):
+    x, given = torch.randn(1, 4, 8), torch.tensor([0, 0, 1, 1], dtype=dtype)
+    length = torch.tensor(2, dtype=dtype)
+    regions = [Documents(given), Prefix(length)]
+    before = [regard.attend(x, x, region=region).context for region in regions]
+    given.fill_(5)
+    length.fill_(4)
+    for region, wanted in zip(regions, before, strict=True):
+        assert torch.equal(regard.attend(x, x, region=region).context, wanted)
+        torch.testing.assert_close(regard.attend(x, x, region=region, weights=True).context, wanted)
+
+
+def test_a_prefix_longer_than_any_text_is_all_of_it():
+    ends = Prefix(torch.tensor([2**33 + 1, -3, 5])).ends
+    assert ends.tolist() == [2**31 - 1, 0, 5]

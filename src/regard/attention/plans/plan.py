@@ -167,13 +167,12 @@ def choose(call: AttentionCall, layout: Layout) -> Plan:
                 return plan("strided", why, layout.strided(pattern))
             if pays_in_blocks(call, layout, pattern):
                 seen = int(pattern.before + pattern.after) + 1
-                why = f"a query sees at most {seen} of {layout.keys} keys"
+                why = _told("a query sees at most {} of {} keys", seen, layout.keys)
                 return plan("blocks", why, layout.blocked(pattern))
         if call.normalize.any_order and sparse_pays(layout):
             near, far = sparse_parts(layout)
-            return plan(
-                "sparse", f"a query sees at most {near.keys} near keys and {far.keys} spread ones"
-            )
+            why = "a query sees at most {} near keys and {} spread ones"
+            return plan("sparse", _told(why, near.keys, far.keys))
     if fits_sdpa(call, layout):
         bias = "" if call.bias is None else "; the bias is its mask"
         name = type(call.score).__name__
@@ -184,6 +183,11 @@ def choose(call: AttentionCall, layout: Layout) -> Plan:
     if additive_scores and layout.dtype != torch.float64:
         return plan("additive", f"{_source(layout)}; {_why_dense(call, layout)}")
     return plan("dense", _why_dense(call, layout) + how())
+
+
+def _told(why: str, *numbers: int) -> str:
+    """The reason with its numbers; in a graph without, since these may be another time others."""
+    return why if torch.compiler.is_compiling() else why.format(*numbers)
 
 
 def _asked(call: AttentionCall, layout: Layout) -> Plan:
@@ -205,7 +209,8 @@ def _asked(call: AttentionCall, layout: Layout) -> Plan:
     beside = 0 if asked.rows is None else len(asked.chosen_rows(layout.queries))
     if asked.each_row and not by_definition:  # else the context comes from the same weights
         beside += layout.queries
-    why = f"what was asked of the weights is computed for {tile_rows(layout)} queries at a time"
+    why = "what was asked of the weights is computed for {} queries at a time"
+    why = _told(why, tile_rows(layout))
     return Plan("tiles", why, layout, call.score.operations, rest, beside)
 
 

@@ -26,14 +26,15 @@ UNSIGNED = (torch.uint16, torch.uint32, torch.uint64)  # of these torch can stor
 class Documents(Relative):
     """id of query = id of key: several documents in one sequence, none of which sees another.
 
-    ids: whole numbers (..., keys). They need not be in order, but documents in one piece are quick.
+    ids: whole numbers (..., keys), of which a copy is kept. They need not be in order, but documents in one
+    piece are quick.
     """
 
     ids: Tensor
     align: Align = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "ids", whole_numbers(self, self.ids, "ids"))
+        object.__setattr__(self, "ids", whole_numbers(self, self.ids, "ids").clone())
         if self.ids.dim() == 0:
             raise ValueError(t("ids of Documents must be (..., keys), one for every position"))
         check_align(self)

@@ -17,21 +17,23 @@ from regard.attention.regions import Relative
 from regard.attention.sequences.documents import whole_numbers
 from regard.words import t
 
+BOUNDS = (0, 2**31 - 1)  # of the numbers that the kernel on a GPU reads
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prefix(Relative):
     """j < length or j <= i: every query sees the whole prefix, and beyond it nothing to its right.
 
-    lengths: whole numbers (...), one for every sequence.
+    lengths: whole numbers (...), one for every sequence, of which a copy is kept.
     """
 
     lengths: Tensor
     align: Align = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "lengths", whole_numbers(self, self.lengths, "lengths"))
+        object.__setattr__(self, "lengths", whole_numbers(self, self.lengths, "lengths").clone())
         check_align(self)
-        object.__setattr__(self, "ends", self.lengths.int())
+        object.__setattr__(self, "ends", self.lengths.long().clamp(*BOUNDS).int())
 
     @property
     def leads(self) -> list[tuple[int, ...]]:

@@ -199,7 +199,7 @@ class FoldedAxes(NamedTuple):
             return None
         missing = len(self.heads) - (x.dim() - 2)
         own = x.reshape((1,) * missing + x.shape[max(0, -missing) : -2])
-        return own.expand(self.heads).reshape(math.prod(self.heads))
+        return own.expand(self.heads).reshape(math.prod(self.heads)).contiguous()
 
     @staticmethod
     def _four(x: Tensor, lead: tuple[int, ...], cut: int) -> Tensor:

@@ -55,7 +55,7 @@ def region_passes(region: Region, queries: int, keys: int) -> RegionPasses | Non
     except TypeError:  # a region of somebody else's, without a hash
         return _passes(region, queries, keys)
     made = _passes(region, queries, keys)
-    if made is not None and (made.ends is not None or made.documents is not None):
+    if region.leads or (made is not None and (made.ends is not None or made.documents is not None)):
         return made  # the tensors of a batch are not to outlive it
     if len(_KEPT) >= MOST_KEPT:
         _KEPT.clear()
