@@ -188,7 +188,7 @@ def test_importing_regard_imports_neither_torch_nor_numba():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["window(4)", "atrous(3)"])
 def test_few_graphs_serve_all_lengths(name):
-    """Of the CPU's paths: blocks and strided. A window's texts can be short, or fill their blocks."""
+    """Of the CPU's paths: blocks and strided. Texts can be short, or fill their blocks or not."""
     torch._dynamo.reset()
     region = regard.attention.regions.as_region(name)
     made = []
@@ -206,4 +206,4 @@ def test_few_graphs_serve_all_lengths(name):
     for length in (20, 64, 100, 130, 201, 256, 333):
         given = [torch.randn(1, 2, length, 8) for _ in range(3)]
         torch.testing.assert_close(compiled(*given), regard.attend(*given, region=region).context)
-    assert len(made) <= 3
+    assert len(made) <= 4

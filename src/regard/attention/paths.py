@@ -227,7 +227,8 @@ class KernelMask(NamedTuple):
 def _kernel_mask(call: AttentionCall, temperature: float) -> KernelMask:
     """Inside the kernel no row is empty: its query is 0, or it looks everywhere, to no effect."""
     limits, bias = call.limits, call.bias
-    causal = bias is None and limits.mask is None and limits.patterns == [Pattern(after=0)]
+    patterns = limits.patterns or []
+    causal = bias is None and limits.mask is None and len(patterns) == 1 and patterns[0].is_causal
     allowed = None if causal else limits.allowed
     if bias is not None:
         bias = as_summed(bias if temperature == 1.0 else at_least_single(bias) / temperature)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Literal, NamedTuple, NoReturn
 
+import torch
 from torch import Tensor
 
 from regard.words import t
@@ -21,6 +22,12 @@ class Pattern(NamedTuple):
     after: float = math.inf
     rate: int = 1
     offset: int = 0
+
+    @property
+    def is_causal(self) -> bool:
+        """Whether each query sees the keys up to its own number; in a graph a bool as well, not a symbol."""
+        sides = self.before == math.inf and self.after == 0
+        return True if sides and self.rate == 1 and self.offset == 0 else False  # noqa: SIM210
 
     def strided(self) -> Pattern:
         """The same keys counted in steps of `rate`; the offset must be a multiple of it."""
@@ -41,6 +48,12 @@ class Pattern(NamedTuple):
         if self.after != math.inf:
             allowed = allowed & (distance >= -self.after)
         return allowed
+
+
+def fixed(number: int | None) -> int:
+    """A number of a mechanism, which a graph takes as it is: it may serve any length, but no other window."""
+    assert number is not None
+    return int(f"{number}") if torch.compiler.is_compiling() else number
 
 
 class KeyStretch(NamedTuple):

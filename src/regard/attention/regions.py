@@ -28,6 +28,7 @@ from regard.attention.region import (
     Region,
     check_align,
     check_count,
+    fixed,
     refuse_to_compose,
 )
 from regard.words import t
@@ -133,7 +134,7 @@ class First(Mask):
         return (torch.arange(keys, device=device) < self.count).expand(queries, keys)
 
     def stretches(self, queries: int, keys: int) -> list[KeyStretch]:
-        return [KeyStretch(until=self.count)]
+        return [KeyStretch(until=fixed(self.count))]
 
 
 @dataclass(frozen=True, repr=False)
@@ -191,7 +192,7 @@ class Window(Relative):
 
     def _pattern(self, offset: int) -> Pattern:
         assert self.after is not None
-        return Pattern(self.before, self.after, offset=offset)
+        return Pattern(fixed(self.before), fixed(self.after), offset=offset)
 
     def mask(
         self, queries: int, keys: int, *, lengths: Tensor | None = None, device: Any = None
@@ -216,7 +217,7 @@ class Atrous(Relative):
         check_align(self)
 
     def patterns(self, queries: int, keys: int) -> list[Pattern]:
-        return [Pattern(rate=self.rate, offset=self.offset(queries, keys))]
+        return [Pattern(rate=fixed(self.rate), offset=self.offset(queries, keys))]
 
 
 @dataclass(frozen=True, repr=False)
@@ -233,10 +234,10 @@ class Sparse(Relative):
         check_align(self)
 
     def patterns(self, queries: int, keys: int) -> list[Pattern]:
-        offset = self.offset(queries, keys)
+        offset, rate = self.offset(queries, keys), fixed(self.rate)
         return [
-            Pattern(self.rate, self.rate, offset=offset),
-            Pattern(rate=self.rate, offset=offset),
+            Pattern(rate, rate, offset=offset),
+            Pattern(rate=rate, offset=offset),
         ]
 
 
