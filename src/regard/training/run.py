@@ -41,7 +41,7 @@ from regard.training.first_vectors import check_vectors, freeze_vectors, take_ve
 from regard.training.first_weights import drawn_by_name
 from regard.training.preflight import check
 from regard.training.progress_display import ProgressLines, Reporter, make_reporter
-from regard.training.run_doubts import short_for_warmup
+from regard.training.run_doubts import ended_in_warmup, short_for_warmup
 from regard.training.run_preparation import load_task, make_module, prepare_data, read_dev
 from regard.training.training_loop import Fit
 from regard.training.weight_averages import Weights, average
@@ -91,12 +91,16 @@ def _work(fabric: Fabric, recipe: Recipe, run: RunFolder, quiet: bool, began: fl
         already = fit.over
         if not already:
             _say_where(fit, reporter)
-            if doubt := short_for_warmup(recipe.training, len(fit.loader)):
+            if first and (doubt := short_for_warmup(recipe.training, len(fit.loader))):
                 reporter.warn(doubt)
         fit.run(record)
         reporter.say(_trained(fit, already=already))
         if first:
             _publish(fit, run, reporter, already=already)
+            if (end := fit.end) and (
+                doubt := ended_in_warmup(recipe.training, fit.state.update, end)
+            ):
+                reporter.warn(doubt)
     except (RunEnded, OtherRecipe, Damaged) as ended:
         if not first:
             return  # the first process tells, for all
