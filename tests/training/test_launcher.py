@@ -64,6 +64,6 @@ def test_the_same_numbers_may_be_named(devices, torchrun):
 )
 def test_other_numbers_than_those_of_torchrun_are_refused(given, torchrun):
     torchrun(here=2, nodes=1)
-    with pytest.raises(RecipeError, match="torchrun has started 2 processes on each of 1") as no:
+    with pytest.raises(RecipeError, match="torchrun has started 2 processes, 2 on each") as no:
         places(Trainer(**given))
     assert "trainer.devices=2 trainer.num_nodes=1" in no.value.hint

@@ -58,10 +58,10 @@ def _by_torchrun(trainer: Trainer, environment: Mapping[str, str]) -> tuple[Devi
     if (_count(devices), named) != (here, nodes):
         raise RecipeError(
             t(
-                "torchrun has started {here} processes on each of {nodes} machines, but the recipe has "
+                "torchrun has started {world} processes, {here} on each machine, but the recipe has "
                 "trainer.devices={devices} and trainer.num_nodes={named}",
+                world=world,
                 here=here,
-                nodes=nodes,
                 devices=trainer.devices,
                 named=named,
             ),
