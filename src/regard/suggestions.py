@@ -26,5 +26,10 @@ def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
 
 def meant(word: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.6) -> str:
     """` Did you mean 'hidden'?`, or nothing where no known word is near."""
-    near = spelt_alike(word, known, most=most, cutoff=cutoff)
+    return asked(spelt_alike(word, known, most=most, cutoff=cutoff))
+
+
+def asked(near: Iterable[str]) -> str:
+    """` Did you mean 'hidden' or 'size'?`, or nothing where there is none."""
+    near = list(near)
     return t(" Did you mean {near}?", near=t(" or ").join(map(repr, near))) if near else ""

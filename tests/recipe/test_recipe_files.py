@@ -270,6 +270,15 @@ def test_a_mistake_is_told_in_one_line(word, said):
     assert said in refused("rnnsearch", word)
 
 
+def test_a_key_of_another_kind_of_model_names_those_of_the_chosen_one():
+    said = refused("zh-en-transformer", "model.layers=2")
+    assert said == (
+        "unknown key 'model.layers': of the models for translate only model.kind=luong has it. "
+        "Did you mean 'model.encoder_layers' or 'model.decoder_layers'?"
+    )
+    assert refused("rnnsearch", "model.heads=2").endswith("only model.kind=transformer has it.")
+
+
 def test_several_mistakes_are_counted():
     assert refused("rnnsearch", "model.hiden=3", "seed=x", "epoch=3").endswith("(2 more mistakes)")
 

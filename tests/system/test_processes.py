@@ -121,3 +121,34 @@ def test_two_nodes_by_torchrun_are_two_processes_of_one(compile, tmp_path):
     )
     for name, weight in one.items():
         torch.testing.assert_close(nodes[name], weight, rtol=0, atol=1e-6)
+
+
+@pytest.mark.slow
+def test_torchrun_says_how_many_processes_there_are(tmp_path):
+    """The recipe names no devices: what torchrun has started are two processes of one run, not two runs."""
+    for name in ("torchrun", "one"):
+        (tmp_path / name).mkdir()
+        write_corpus(tmp_path / name)
+    there = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    done = subprocess.run(
+        [
+            sys.executable,
+            *there,
+            str(HERE / "train_toy.py"),
+            str(tmp_path / "torchrun"),
+            "auto",
+            "1",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("on 2 × cpu") == 1
+    run_program("train_toy.py", str(tmp_path / "one"), "2", "1")
+    found, expected = (
+        load_file(tmp_path / name / "run" / "model.safetensors") for name in ("torchrun", "one")
+    )
+    for name, weight in expected.items():
+        torch.testing.assert_close(found[name], weight, rtol=0, atol=1e-6)

@@ -249,7 +249,9 @@ def test_recorded_work_is_the_same_run(corpus):
         assert one.keys() == other.keys()
         assert other["train_loss"] == pytest.approx(one["train_loss"], rel=1e-4)
         assert other["dev_loss"] == pytest.approx(one["dev_loss"], rel=1e-3)
-    assert "first step after" in (runs["graphs"] / "train.log").read_text("utf-8")
+    said = (runs["graphs"] / "train.log").read_text("utf-8")
+    assert "first step after" in said
+    assert "nothing is recorded on cpu" in said
     assert "first step after" not in (runs["off"] / "train.log").read_text("utf-8")
 
 

@@ -15,10 +15,14 @@ from toy import toy_recipe
 from regard.training.run import train
 
 
-def split(places: str) -> tuple[int, int, str]:
+def split(places: str) -> tuple[int | str, int, str]:
     devices, *more = places.split("x")
     nodes, *compile = more or ["1"]
-    return int(devices), int(nodes), compile[0] if compile else "auto"
+    return (
+        devices if devices == "auto" else int(devices),
+        int(nodes),
+        compile[0] if compile else "auto",
+    )
 
 
 if __name__ == "__main__":

@@ -243,6 +243,17 @@ def test_a_wish_that_cannot_be_fulfilled_is_refused_with_its_reason():
         make_updater(recipe, fabric, task, lambda row: row, warn=print)
 
 
+def test_16_bits_are_refused_where_the_cpu_has_others_instead():
+    """Lightning quietly takes bf16-mixed on a CPU: what was written is what is judged."""
+    fabric = Fabric(accelerator="cpu", devices=1, precision="16-mixed")
+    fabric.launch()
+    recipe = Recipe.model_validate({"trainer": {"compile": "graphs", "precision": "16-mixed"}})
+    tokenizer = Tokenizer.train(["a b c d e f g h"], kind="word")
+    task = Translate(MODELS["rnnsearch"](), tokenizer, tokenizer)
+    with pytest.raises(RecipeError, match=r"precision=16-mixed looks at every gradient"):
+        make_updater(recipe, fabric, task, lambda row: row, warn=print)
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 class TestOnAGpu:
     @pytest.mark.parametrize("model", MODELS)

@@ -13,7 +13,12 @@ from regard.recipe.recipe_files import recipe_for
 from regard.tasks.recipe_task import task_of
 from regard.tasks.task import Task
 from regard.training.run import train
-from regard.training.run_doubts import few_to_choose_by, planned_updates, short_for_warmup
+from regard.training.run_doubts import (
+    ended_in_warmup,
+    few_to_choose_by,
+    planned_updates,
+    short_for_warmup,
+)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +54,30 @@ def test_training_says_so(tmp_path, capsys):
     recipe = toy_recipe(tmp_path, training={"epochs": None, "steps": 1, "schedule": schedule})
     train(recipe, tmp_path / "run", quiet=True)
     assert "training.schedule.warmup=0 is in proportion" in capsys.readouterr().err
+
+
+def test_a_run_that_ended_in_its_warm_up_was_too_short():
+    def said(updates, warmup):
+        training = Training(minutes=1, schedule=Schedule(warmup=warmup))
+        return ended_in_warmup(training, updates, "training.minutes=1")
+
+    assert said(600, 600) is None
+    assert said(0, 0) is None
+    told = said(65, 600)
+    assert told.startswith("training.minutes=1 was reached at update 65,")
+    assert "training.schedule.warmup=6 " in told
+    assert "more training.minutes goes on" in told
+
+
+@pytest.mark.parametrize("limit", [{"minutes": 0.001}, {"steps": 1}, {"epochs": 1}], ids=str)
+def test_training_says_so_at_its_end(limit, tmp_path, capsys):
+    write_corpus(tmp_path, count=16)
+    training = {"epochs": None, "schedule": {"warmup": 1000}, **limit}
+    train(toy_recipe(tmp_path, training=training), tmp_path / "run", quiet=True)
+    ((name, value),) = limit.items()
+    said = capsys.readouterr().err
+    assert f"warning: training.{name}={value} was reached at update " in said
+    assert said.count("it will have learnt little") == (name != "minutes")
 
 
 def test_few_texts_to_choose_by(tmp_path):

@@ -11,7 +11,7 @@ from regard import registry
 from regard.options import ModelOptions, Options
 from regard.recipe.recipe import Recipe
 from regard.recipe.yaml_1_2 import Path
-from regard.suggestions import nearest
+from regard.suggestions import asked, nearest, spelt_alike
 from regard.words import t
 
 # What other programs call some keys, for the error message only: there is one name for each.
@@ -81,11 +81,7 @@ def advice(path: Path, value: Any, values: Mapping[str, Any]) -> str:
             if key in cls.model_fields and _of_same_task(cls, values)
         ]
         if owners and len(above) == 1:
-            return t(
-                ": only {section}.kind={owners} has it.",
-                section=section,
-                owners=" or ".join(owners),
-            )
+            return _of_others(key, section, owners, values)
     if key in OTHER_NAMES:
         return t(
             ": it is called {other_names} here: {other_names}={word}",
@@ -106,6 +102,23 @@ def advice(path: Path, value: Any, values: Mapping[str, Any]) -> str:
         value=section or t("a recipe"),
         siblings=", ".join(siblings),
     )
+
+
+def _of_others(key: str, section: str, owners: list[str], values: Mapping[str, Any]) -> str:
+    """Which kinds have this key, and what those of the chosen one are called that do the same."""
+    known = {"section": section, "owners": t(" or ").join(owners)}
+    if section == "model":
+        said = t(
+            ": of the models for {task} only {section}.kind={owners} has it.",
+            task=values["task"]["kind"],
+            **known,
+        )
+    else:
+        said = t(": only {section}.kind={owners} has it.", **known)
+    chosen = section_at((section,), values)
+    names = list(chosen.model_fields) if chosen else []
+    parts = [name for name in names if key in name.split("_")]  # encoder_layers, of layers
+    return said + asked(f"{section}.{name}" for name in parts or spelt_alike(key, names))
 
 
 def _of_kind(section: str, kind: Any) -> list[type[Options]]:

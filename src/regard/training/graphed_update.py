@@ -124,11 +124,11 @@ class GraphedUpdater(Updater):
         return add_up(self.fabric, torch.cat([self.sums, told]))
 
 
-def why_not_recorded(fabric: Fabric, module: TaskModule) -> str | None:
+def why_not_recorded(recipe: Recipe, fabric: Fabric, module: TaskModule) -> str | None:
     """What hinders the work of a batch from being recorded; None: nothing does."""
     if (reason := module.why_not_static) is not None:
         return reason
-    if fabric.strategy.precision.precision == "16-mixed":
+    if recipe.trainer.precision == "16-mixed":  # on a CPU too, where Lightning takes bf16-mixed
         return t("trainer.precision=16-mixed looks at every gradient before it is used")
     if fabric.world_size > 1 and not isinstance(fabric.strategy, DDPStrategy):
         return t("trainer.strategy is one that shares out the weights")
@@ -146,7 +146,7 @@ def make_updater(
 ) -> Updater:
     """As `trainer.compile` says."""
     wish = recipe.trainer.compile
-    why = why_not_recorded(fabric, module) if wish != "off" else None
+    why = why_not_recorded(recipe, fabric, module) if wish != "off" else None
     if wish == "graphs" and why is not None:
         raise RecipeError(
             t("trainer.compile=graphs cannot be done: {why}", why=why),

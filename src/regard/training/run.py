@@ -39,9 +39,10 @@ from regard.training.allocator import keep_memory
 from regard.training.checkpoints import Checkpoints
 from regard.training.first_vectors import check_vectors, freeze_vectors, take_vectors
 from regard.training.first_weights import drawn_by_name
+from regard.training.launcher import places
 from regard.training.preflight import check
 from regard.training.progress_display import ProgressLines, Reporter, make_reporter
-from regard.training.run_doubts import short_for_warmup
+from regard.training.run_doubts import ended_in_warmup, short_for_warmup
 from regard.training.run_preparation import load_task, make_module, prepare_data, read_dev
 from regard.training.training_loop import Fit
 from regard.training.weight_averages import Weights, average
@@ -91,11 +92,15 @@ def _work(fabric: Fabric, recipe: Recipe, run: RunFolder, quiet: bool, began: fl
         already = fit.over
         if not already:
             _say_where(fit, reporter)
-            if doubt := short_for_warmup(recipe.training, len(fit.loader)):
+            if first and (doubt := short_for_warmup(recipe.training, len(fit.loader))):
                 reporter.warn(doubt)
         fit.run(record)
         reporter.say(_trained(fit, already=already))
         if first:
+            if (end := fit.end) and (
+                doubt := ended_in_warmup(recipe.training, fit.state.update, end)
+            ):
+                reporter.warn(doubt)
             _publish(fit, run, reporter, already=already)
     except (RunEnded, OtherRecipe, Damaged) as ended:
         if not first:
@@ -274,11 +279,12 @@ def _is_first() -> bool:
 def _fabric(recipe: Recipe) -> Fabric:
     given = recipe.trainer
     check_accelerator(given.accelerator)
+    devices, nodes = places(given)
     try:
         return Fabric(
             accelerator=given.accelerator,
-            devices=given.devices,
-            num_nodes=given.num_nodes,
+            devices=devices,
+            num_nodes=nodes,
             strategy=given.strategy,
             precision="32" if given.precision == "tf32" else given.precision,
         )
@@ -288,7 +294,7 @@ def _fabric(recipe: Recipe) -> Fabric:
                 "no {accelerator} device for trainer.devices={devices} and "
                 "trainer.strategy={strategy}: {error}",
                 accelerator=given.accelerator,
-                devices=given.devices,
+                devices=devices,
                 strategy=given.strategy,
                 error=error,
             )

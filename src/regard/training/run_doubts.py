@@ -40,6 +40,24 @@ def short_for_warmup(training: Training, batches: int) -> str | None:
     )
 
 
+def ended_in_warmup(training: Training, updates: int, end: str) -> str | None:
+    """Of a run that has ended, at this limit, before its learning rate was up; None: it was up."""
+    warmup = training.schedule.warmup
+    if updates >= warmup:
+        return None
+    limit = end.partition("=")[0]
+    return t(
+        "{end} was reached at update {updates}, and the learning rate rises over the first {warmup}: the "
+        "model has learnt little. training.schedule.warmup={less} is in proportion, with --run and a new "
+        "folder; the same command with more {limit} goes on from here",
+        end=end,
+        updates=f"{updates:,}",
+        warmup=f"{warmup:,}",
+        less=updates // 10,
+        limit=limit,
+    )
+
+
 def few_to_choose_by(task: Task, dev: Spec, examples: Sequence[Any]) -> str | None:
     """Of a dev set whose scores are mostly chance, for it has few answers; None: it will do."""
     count = len(examples)

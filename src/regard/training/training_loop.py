@@ -29,7 +29,7 @@ from regard.runs.run_folder import LEARN_ANEW, refuse_other
 from regard.tasks.task import Task, Validation
 from regard.tasks.task_module import TaskModule
 from regard.training.checkpoints import Checkpoints
-from regard.training.graphed_update import make_updater
+from regard.training.graphed_update import PAYS, make_updater
 from regard.training.optimizers import learning_rate
 from regard.training.peak_memory import peak_memory
 from regard.training.progress_display import Reporter
@@ -272,12 +272,20 @@ class Fit:
         self._stepped = True
         if self.updater.records:
             self._settle()
-            self.reporter.say(
-                t(
+            time_taken, device = clock(time.monotonic() - self._began), self.fabric.device.type
+            if device in PAYS:
+                said = t(
                     "first step after {time}; the work of a batch is recorded when its shape comes again",
-                    time=clock(time.monotonic() - self._began),
+                    time=time_taken,
                 )
-            )
+            else:
+                said = t(
+                    "first step after {time}; nothing is recorded on {device}: trainer.compile=graphs is of "
+                    "use on NVIDIA GPUs only",
+                    time=time_taken,
+                    device=device,
+                )
+            self.reporter.say(said)
 
     def _validation_due(self) -> bool:
         state, every = self.state, self.training.validate_every
