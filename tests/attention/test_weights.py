@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 import random
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -248,6 +251,30 @@ def test_no_tensor_has_all_pairs_neither_forward_nor_backward(name, monkeypatch)
     with Sizes() as sizes:
         regard.attend(q, k, weights=True, **CALLS[name])
     assert sizes.largest >= 3 * 600 * 600
+
+
+PEAK = """
+import torch, regard
+def peak():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
+torch.set_num_threads(1)
+q, k, v = torch.randn(3, 1, 8, 4096, 64)
+with torch.no_grad():
+    regard.attend(q, k, v, region="causal")
+    before = peak()
+    asked = regard.Weights(rows=[0, -1], sums=True, entropy=True, largest=8)
+    regard.attend(q, k, v, region="causal", weights=asked)
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc to ask")
+def test_a_process_stays_small():
+    """No tensor is large, but what is kept between them must not leave holes in which none has room."""
+    ran = subprocess.run([sys.executable, "-c", PEAK], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert float(ran.stdout) < 150  # MB; it was 1,300
 
 
 def test_of_the_context_nothing_changes():

@@ -102,24 +102,65 @@ def _joined(call: AttentionCall, asked: Weights | None, with_context: bool) -> W
     queries = call.query.shape[-2]
     size = max(1, tile_rows(call.layout()))
     starts = range(0, max(queries, 1), size)
-    tiles = [
+    tiles = (
         _once_more(call, asked, slice(a, min(a + size, queries)), with_context, len(starts) > 1)
         for a in starts
-    ]
-    if len(tiles) == 1:
-        return tiles[0]
-    contexts, choices, _, sums, entropies, weights, keys, blocks, asking = zip(*tiles, strict=True)
-    return WeightTile(
-        _cat(contexts, -2),
-        None if choices[0] is None else HardChoice(*(torch.cat(x, -1) for x in zip(*choices, strict=True))),
-        None,
-        None if sums[0] is None else functools.reduce(torch.add, sums),
-        _cat(entropies, -1),
-        _cat(weights, -2),
-        _cat(keys, -2),
-        _cat(blocks, -2),
-        _cat(asking, -1),
-    )  # fmt: skip
+    )
+    first = next(tiles)
+    if len(starts) == 1:
+        return first
+    sums, parts = first.sums, _by_query(first)
+    if torch.compiler.is_compiling() or any(
+        x is not None and x.requires_grad for x in (sums, *parts)
+    ):
+        kept = [parts]
+        for tile in tiles:
+            kept.append(_by_query(tile))
+            sums = sums if tile.sums is None or sums is None else sums + tile.sums
+        whole = [_cat(part, axis) for part, axis in zip(zip(*kept, strict=True), AXES, strict=True)]
+        return _of_queries(whole, sums)
+
+    # small tensors kept between the large ones that are gone would leave a heap full of holes
+    whole = [_room(part, axis, queries) for part, axis in zip(parts, AXES, strict=True)]
+    _write(parts, whole, 0)
+    for start, tile in zip(starts[1:], tiles, strict=True):
+        _write(_by_query(tile), whole, start)
+        sums = sums if tile.sums is None or sums is None else sums.add_(tile.sums)
+    return _of_queries(whole, sums)
+
+
+Parts = Sequence[Tensor | None]
+AXES = (-2, -1, -1, -1, -1, -2, -2, -2, -1)  # of the queries, in what `_by_query` gives
+
+
+def _by_query(tile: WeightTile) -> Parts:
+    """All that a tile says of each of its queries."""
+    choice = (None, None, None) if tile.choice is None else tile.choice
+    return (tile.context, *choice, tile.entropy, tile.weights, tile.keys, tile.blocks, tile.asking)
+
+
+def _of_queries(parts: Parts, sums: Tensor | None) -> WeightTile:
+    context, index, log_prob, spread, *others = parts
+    choice = None
+    if index is not None and log_prob is not None and spread is not None:
+        choice = HardChoice(index, log_prob, spread)
+    entropies, weights, keys, blocks, asking = others
+    return WeightTile(context, choice, None, sums, entropies, weights, keys, blocks, asking)
+
+
+def _room(part: Tensor | None, axis: int, queries: int) -> Tensor | None:
+    """For all queries, where a tile has some."""
+    if part is None:
+        return None
+    shape = list(part.shape)
+    shape[axis] = queries
+    return part.new_empty(shape)
+
+
+def _write(parts: Parts, whole: Parts, start: int) -> None:
+    for part, room, axis in zip(parts, whole, AXES, strict=True):
+        if part is not None and room is not None:
+            room.narrow(axis, start, part.shape[axis]).copy_(part)
 
 
 def _of_rows(call: AttentionCall, asked: Weights) -> Tensor:
