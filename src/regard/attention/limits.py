@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from regard.attention.region import Pattern, Region
 from regard.attention.scores import Score
-from regard.attention.select import without
+from regard.attention.select import is_at_hand, without
 from regard.attention.shapes import of_rank
 
 
@@ -132,6 +132,8 @@ class Limits:
     def spoilt(self, bad: Tensor, dtype: torch.dtype) -> Tensor:
         """NaN for the queries that may attend to a bad key, else 0: (..., Lk) -> (..., Lq or 1)."""
         nothing = torch.zeros((), dtype=dtype, device=self.device)
+        if (self.patterns is None or not self.by_key) and surely_none(bad):
+            return nothing.expand(*bad.shape[:-1], 1)
         return torch.where(self.reached(bad), torch.nan, nothing)
 
     @property
@@ -140,8 +142,10 @@ class Limits:
         if self.mask is None and self.patterns and any(map(self._fills_rows, self.patterns)):
             return None
         if "rows" not in self._kept:
-            if self.mask is not None and self.everywhere:
-                self._kept["rows"] = self.mask.any(-1)
+            if self.patterns is None or not self.by_key or self.everywhere:
+                allowed = self.allowed
+                assert allowed is not None
+                self._kept["rows"] = allowed.any(-1)
             else:
                 self._kept["rows"] = self.reached(self._all(self.keys))
         return self._kept["rows"]
@@ -280,6 +284,12 @@ def taint(x: Tensor, axes: int | tuple[int, int] = -1) -> Tensor:
         rows = x @ x.new_zeros(x.shape[-1])  # 0 · NaN and 0 · inf are NaN: no second x is written
         return rows if axes == -1 else rows.sum(-1)
     return (x - x).sum(axes)
+
+
+def surely_none(flags: Tensor) -> bool:
+    """Whether no flag is set, where looking costs nothing: on a CPU, outside of graphs and transforms."""
+    there = flags.device.type == "cpu" and type(flags) is Tensor and is_at_hand(flags)
+    return there and torch._C._get_tracing_state() is None and not bool(flags.any())
 
 
 def without_empty(query: Tensor, limits: Limits) -> Tensor:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.kernels.additive import additive_attention
-from regard.attention.limits import taint
+from regard.attention.limits import surely_none, taint
 from regard.attention.normalizers import HardChoice, clear
 from regard.attention.plans.plan import BY_DEFINITION, Plan
 from regard.attention.rearrange import (
@@ -236,12 +236,16 @@ def _kernel_mask(call: AttentionCall, temperature: float) -> KernelMask:
         best = bias.detach().amax(-1)
         empty = best == -math.inf
         spoilt = (best - best).masked_fill(empty, 0.0)
+        if surely_none(empty | spoilt.isnan()):  # one bias of all pairs, not two
+            return KernelMask(bias, causal, None, None)
         # a NaN inside the kernel would reach the gradients of all keys: 0 times NaN is NaN
         bias = bias.masked_fill((empty | spoilt.isnan())[..., None], 0.0)
         return KernelMask(bias, causal, empty, spoilt[..., None])
     if allowed is None or call.no_row_is_empty or (rows := limits.rows) is None:
         return KernelMask(allowed, causal, None, None)
     empty = ~rows
+    if surely_none(empty):  # one mask of all pairs, not two
+        return KernelMask(allowed, causal, None, None)
     return KernelMask(allowed | empty[..., None], causal, empty, None)
 
 

@@ -87,16 +87,14 @@ class Plan:
     def _mask(self) -> int:
         """Bytes of what a kernel for dot products is told about the pairs."""
         layout, bias = self.layout, self.layout.bias
-        built_in = layout.masked != "pairs" and layout.patterns in (
-            (Pattern(),),
-            (Pattern(after=0),),
-        )
+        each = torch.finfo(layout.dtype if bias is None else bias.dtype).bits // 8
         if bias is None:
-            return 0 if built_in else layout.masks * layout.queries * layout.keys
-        rows = (
-            1 if built_in and bias.per_key and layout.patterns == (Pattern(),) else layout.queries
-        )
-        each = torch.finfo(bias.dtype).bits // 8
+            # a CPU's kernel makes numbers of what is true and false
+            on_cpu = layout.device.type == "cpu"
+            pairs = layout.masks * layout.queries * layout.keys
+            return pairs * (1 + each if on_cpu else 1) if _masks_pairs(layout) else 0
+        by_key = layout.masked != "pairs" and layout.patterns == (Pattern(),)
+        rows = 1 if by_key and bias.per_key else layout.queries
         return max(layout.masks, math.prod(bias.shape[:-2])) * rows * layout.keys * each
 
     @property
@@ -176,8 +174,10 @@ def choose(call: AttentionCall, layout: Layout) -> Plan:
             )
     if fits_sdpa(call, layout):
         bias = "" if call.bias is None else "; the bias is its mask"
-        name = type(call.score).__name__
-        return plan("sdpa", f"{name} is a dot product and nobody asked for all weights{bias}")
+        name, pairs = type(call.score).__name__, _why_pairs(layout)
+        return plan(
+            "sdpa", f"{name} is a dot product and nobody asked for all weights{bias}{pairs}"
+        )
     if fits_fused_additive(call, layout):
         kernel = additive.backend(layout.device)
         return plan("additive-fused", f"online softmax in the {kernel} kernel; O(L) memory")
@@ -241,6 +241,24 @@ def fits_sdpa(call: AttentionCall, layout: Layout) -> bool:
         and not _changes_scores(call)
         and _no_fused_bias(call, layout) is None
     )
+
+
+def _masks_pairs(layout: Layout) -> bool:
+    """Whether torch's kernel needs a mask of all pairs: causal alone, and a mask of keys alone, it does
+    without.
+    """
+    if layout.patterns == (Pattern(),):
+        return layout.masked == "pairs"
+    return layout.patterns != (Pattern(after=0),) or layout.masked != "no"
+
+
+def _why_pairs(layout: Layout) -> str:
+    """What made a mask of all pairs of a region."""
+    if layout.patterns == (Pattern(),) or layout.bias is not None or not _masks_pairs(layout):
+        return ""
+    if layout.patterns == (Pattern(after=0),):
+        return "; causal and a mask together are a mask of all pairs here"
+    return "; the region is a mask of all pairs here"
 
 
 def _no_fused_bias(call: AttentionCall, layout: Layout) -> str | None:

@@ -310,8 +310,8 @@ def _inside(limits: Limits, at: At, queries: int) -> Tensor:
     """True where one of the patterns of the region holds: (T, Lk)."""
     assert limits.patterns is not None
     places = torch.arange(queries, device=limits.device)[at]
-    between = places[:, None] - torch.arange(limits.keys, device=limits.device)
-    held = (pattern.holds(between + pattern.offset) for pattern in limits.patterns)
+    keys = torch.arange(limits.keys, device=limits.device)
+    held = (pattern.between(places + pattern.offset, keys) for pattern in limits.patterns)
     return functools.reduce(torch.logical_or, held)
 
 
