@@ -491,3 +491,39 @@ def test_blocks_beyond_all_lengths_are_one_block():
     for size in (3, 100, 10**12):
         blocks = regard.attend(x, x, weights=Weights(blocks=size)).weights.blocks
         torch.testing.assert_close(blocks, torch.ones(2, 1, 1))
+
+
+@pytest.mark.parametrize("align", ["start", "end", 3, -5])
+@pytest.mark.parametrize(
+    "region", ["causal({})", "window(3, align={})", "window(2, after=7, align={})"]
+)
+def test_a_tile_is_of_the_keys_that_its_queries_see(region, align):
+    region = region.format(align)
+    q, k, v = (torch.randn(2, 3, n, 8, dtype=torch.float64) for n in (40, 60, 60))
+    mask, sinks = torch.rand(2, 1, 40, 60) < 0.9, torch.randn(3, dtype=torch.float64)
+    asked = Weights(sums=True, entropy=True, largest=9, blocks=7)
+    plan = regard.explain(q, k, v, region=region, weights=asked)
+    assert plan.asked < 40 * 60 * 0.9
+    for more in (
+        {},
+        {"mask": mask, "bias": torch.randn(40, 60, dtype=torch.float64), "cap": 3.0},
+        {"mask": mask[:, :, :1], "bias": torch.randn(60, dtype=torch.float64), "sinks": sinks},
+        {"score": "distance", "normalize": "sparsemax"},
+    ):
+        whole = regard.attend(q, k, v, region=region, weights=True, **more).weights
+        found = regard.attend(q, k, v, region=region, weights=asked, **more).weights
+        torch.testing.assert_close(found.sums, whole.sum(-2))
+        total = whole.sum(-1, keepdim=True)
+        p = whole / total.masked_fill(total == 0, 1.0)
+        torch.testing.assert_close(found.entropy, -torch.xlogy(p, p).sum(-1))
+        best = found.largest
+        torch.testing.assert_close(best.weights, whole.topk(9, -1).values)
+        there = best.keys >= 0
+        read = whole.gather(-1, best.keys.clamp(min=0))
+        torch.testing.assert_close(read[there], best.weights[there])
+        assert not best.weights[~there].any()
+        cut = torch.nn.functional.pad(whole, (0, 3, 0, 2)).unflatten(-1, (-1, 7)).sum(-1)
+        count = torch.tensor([7.0] * 5 + [5.0], dtype=torch.float64)
+        torch.testing.assert_close(
+            found.blocks, cut.unflatten(-2, (-1, 7)).sum(-2) / count[:, None]
+        )

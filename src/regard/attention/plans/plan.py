@@ -10,7 +10,14 @@ import torch
 
 from regard.attention.kernels import additive
 from regard.attention.normalizers import usual_softmax
-from regard.attention.plans.layout import Layout, block_size, sparse_parts, tile_rows
+from regard.attention.plans.layout import (
+    Layout,
+    Tile,
+    block_size,
+    sparse_parts,
+    tile_rows,
+    weight_tiles,
+)
 from regard.attention.region import Pattern
 from regard.attention.weights.asked_weights import Weights
 
@@ -30,18 +37,18 @@ class Plan:
     layout: Layout
     operations: int  # of one feature of a pair
     inner: Plan | None = None
-    asked: int = 0  # queries whose weights are computed beside the context
+    asked: int = 0  # pairs of one head whose weights are computed beside the context
+    at_once: int = 0  # pairs of one head in the largest tile of them
     seen: float = math.inf  # keys to a query, where a kernel knows the region
 
     @property
     def _asked_pairs(self) -> int:
-        return math.prod(self.layout.lead) * self.asked * self.layout.keys
+        return math.prod(self.layout.lead) * self.asked
 
     @property
     def _tile(self) -> int:
         """How many weights there are at one time, if they are computed by tiles."""
-        layout = self.layout
-        return math.prod(layout.lead) * tile_rows(layout) * layout.keys
+        return math.prod(self.layout.lead) * self.at_once
 
     @property
     def pairs(self) -> int:
@@ -203,10 +210,23 @@ def _asked(call: AttentionCall, layout: Layout) -> Plan:
     asked = call.weights
     assert isinstance(asked, Weights)
     beside = 0 if asked.rows is None else len(asked.chosen_rows(layout.queries))
+    beside *= layout.keys
+    rows = tile_rows(layout)
+    at_once = rows * layout.keys
     if asked.each_row and not by_definition:  # else the context comes from the same weights
-        beside += layout.queries
-    why = f"what was asked of the weights is computed for {tile_rows(layout)} queries at a time"
-    return Plan("tiles", why, layout, call.score.operations, rest, beside)
+        tiles = asked_tiles(layout, asked, True)
+        beside += sum(tile.pairs for tile in tiles)
+        rows = tiles[0].end - tiles[0].start
+        at_once = max(tile.pairs for tile in tiles)
+    why = f"what was asked of the weights is computed for {rows} queries at a time"
+    return Plan("tiles", why, layout, call.score.operations, rest, beside, at_once=at_once)
+
+
+def asked_tiles(layout: Layout, asked: Weights | None, pairwise: bool) -> list[Tile]:
+    """The queries, some at a time, and of the keys those that they may see."""
+    if asked is None:
+        return weight_tiles(layout, False)
+    return weight_tiles(layout, pairwise, asked.largest or 1, asked.blocks or 1)
 
 
 def cancels(call: AttentionCall, layout: Layout) -> bool:
