@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import definition
 import pytest
 import torch
 from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 import regard
 from regard.attention import call, paths
 from regard.attention.call import AttentionCall
 from regard.attention.limits import Limits
 from regard.attention.normalizers import as_normalizer
-from regard.attention.region import Region
+from regard.attention.region import Pattern, Region
 from regard.attention.regions import as_region
 
 PATHS = {
@@ -260,8 +263,66 @@ def test_masks_that_differ_by_sequence_are_counted_one_by_one():
         {"mask": pairs},
     ):
         plan = regard.explain(x, x, **given)
-        assert (plan.path, plan.stored, plan.holds) == ("sdpa", 2 * 12 * 12, "mask")
+        assert (plan.path, plan.stored, plan.holds) == ("sdpa", 2 * 12 * 12 * 5, "mask")
     for given in ({"region": regard.regions.Documents(ids[0])}, {"mask": pairs[:1]}):
-        assert regard.explain(x, x, **given).stored == 12 * 12  # the same for both
+        assert regard.explain(x, x, **given).stored == 12 * 12 * 5  # the same for both
     heads = regard.MultiHead(8, heads=4, region=regard.regions.Documents(ids))
-    assert heads.explain(x).stored == 2 * 12 * 12  # for all heads
+    assert heads.explain(x).stored == 2 * 12 * 12 * 5  # for all heads
+
+
+def test_a_mask_of_all_pairs_is_told():
+    x, keys = torch.randn(1, 12, 8), torch.ones(1, 1, 12, dtype=torch.bool)
+    pairs = 12 * 12 * 5  # true or false, and the numbers that torch's kernel makes of them
+    for given, stored, said in (
+        ({}, 0, "all weights"),
+        ({"mask": keys}, 0, "all weights"),
+        ({"region": "causal"}, 0, "all weights"),
+        ({"mask": keys.mT & keys}, pairs, "all weights"),
+        ({"region": "causal", "mask": keys}, pairs, "together are a mask of all pairs here"),
+        ({"region": "first(4) | window(1)"}, pairs, "the region is a mask of all pairs here"),
+        ({"region": "(first(4) | window(1)) & causal"}, pairs, "is a mask of all pairs here"),
+    ):
+        plan = regard.explain(x, x, **given)
+        assert (plan.path, plan.stored) == ("sdpa", stored)
+        assert plan.why.endswith(said)
+
+
+class OfAllPairs(TorchDispatchMode):
+    """How many tensors of all pairs are whole numbers, and how many are numbers that were filled."""
+
+    def __init__(self, pairs):
+        super().__init__()
+        self.pairs, self.whole, self.filled = pairs, 0, 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        out = function(*args, **kwargs or {})
+        for x in tree_leaves(out):
+            if isinstance(x, torch.Tensor) and x.numel() >= self.pairs:
+                self.whole += x.dtype == torch.int64
+                self.filled += x.is_floating_point() and "masked_fill." in str(function)
+        return out
+
+
+@pytest.mark.parametrize(
+    "region", ["(first(4) | window(8)) & causal", "causal", "window(9, after=3)"]
+)
+def test_a_region_is_no_distances_of_all_pairs(region):
+    q, k, v = torch.randn(3, 40, 8)
+    bias = torch.randn(40, 40)
+    with OfAllPairs(40 * 40) as made:
+        regard.attend(q, k, v, region=region, mask=torch.rand(40, 40) < 0.9)
+    assert made.whole == 0
+    with OfAllPairs(40 * 40) as made:
+        regard.attend(q, k, v, region="causal", bias=bias)
+    assert made.filled == 1  # the bias with -inf
+
+
+def test_what_is_between_queries_and_keys_is_what_their_distances_say():
+    places, keys = torch.arange(-7, 12), torch.arange(9)
+    for before, after, rate in itertools.product(
+        (math.inf, 0, 3, -2), (math.inf, 0, 2, -1), (1, 3)
+    ):
+        pattern = Pattern(before, after, rate)
+        wanted = pattern.holds(places[:, None] - keys)
+        assert torch.equal(pattern.between(places, keys), wanted)
+        assert torch.equal(pattern.between(places.expand(2, -1), keys), wanted.expand(2, -1, -1))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 import random
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -250,6 +253,30 @@ def test_no_tensor_has_all_pairs_neither_forward_nor_backward(name, monkeypatch)
     assert sizes.largest >= 3 * 600 * 600
 
 
+PEAK = """
+import torch, regard
+def peak():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
+torch.set_num_threads(1)
+q, k, v = torch.randn(3, 1, 8, 4096, 64)
+with torch.no_grad():
+    regard.attend(q, k, v, region="causal")
+    before = peak()
+    asked = regard.Weights(rows=[0, -1], sums=True, entropy=True, largest=8)
+    regard.attend(q, k, v, region="causal", weights=asked)
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc to ask")
+def test_a_process_stays_small():
+    """No tensor is large, but what is kept between them must not leave holes in which none has room."""
+    ran = subprocess.run([sys.executable, "-c", PEAK], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert float(ran.stdout) < 150  # MB; it was 1,300
+
+
 def test_of_the_context_nothing_changes():
     q, k, v = torch.randn(2, 3, 50, 8), torch.randn(2, 3, 50, 8), torch.randn(2, 3, 50, 5)
     for name, call in CALLS.items():
@@ -464,3 +491,39 @@ def test_blocks_beyond_all_lengths_are_one_block():
     for size in (3, 100, 10**12):
         blocks = regard.attend(x, x, weights=Weights(blocks=size)).weights.blocks
         torch.testing.assert_close(blocks, torch.ones(2, 1, 1))
+
+
+@pytest.mark.parametrize("align", ["start", "end", 3, -5])
+@pytest.mark.parametrize(
+    "region", ["causal({})", "window(3, align={})", "window(2, after=7, align={})"]
+)
+def test_a_tile_is_of_the_keys_that_its_queries_see(region, align):
+    region = region.format(align)
+    q, k, v = (torch.randn(2, 3, n, 8, dtype=torch.float64) for n in (40, 60, 60))
+    mask, sinks = torch.rand(2, 1, 40, 60) < 0.9, torch.randn(3, dtype=torch.float64)
+    asked = Weights(sums=True, entropy=True, largest=9, blocks=7)
+    plan = regard.explain(q, k, v, region=region, weights=asked)
+    assert plan.asked < 40 * 60 * 0.9
+    for more in (
+        {},
+        {"mask": mask, "bias": torch.randn(40, 60, dtype=torch.float64), "cap": 3.0},
+        {"mask": mask[:, :, :1], "bias": torch.randn(60, dtype=torch.float64), "sinks": sinks},
+        {"score": "distance", "normalize": "sparsemax"},
+    ):
+        whole = regard.attend(q, k, v, region=region, weights=True, **more).weights
+        found = regard.attend(q, k, v, region=region, weights=asked, **more).weights
+        torch.testing.assert_close(found.sums, whole.sum(-2))
+        total = whole.sum(-1, keepdim=True)
+        p = whole / total.masked_fill(total == 0, 1.0)
+        torch.testing.assert_close(found.entropy, -torch.xlogy(p, p).sum(-1))
+        best = found.largest
+        torch.testing.assert_close(best.weights, whole.topk(9, -1).values)
+        there = best.keys >= 0
+        read = whole.gather(-1, best.keys.clamp(min=0))
+        torch.testing.assert_close(read[there], best.weights[there])
+        assert not best.weights[~there].any()
+        cut = torch.nn.functional.pad(whole, (0, 3, 0, 2)).unflatten(-1, (-1, 7)).sum(-1)
+        count = torch.tensor([7.0] * 5 + [5.0], dtype=torch.float64)
+        torch.testing.assert_close(
+            found.blocks, cut.unflatten(-2, (-1, 7)).sum(-2) / count[:, None]
+        )

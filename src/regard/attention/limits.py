@@ -140,8 +140,10 @@ class Limits:
         if self.mask is None and self.patterns and any(map(self._fills_rows, self.patterns)):
             return None
         if "rows" not in self._kept:
-            if self.mask is not None and self.everywhere:
-                self._kept["rows"] = self.mask.any(-1)
+            if self.patterns is None or not self.by_key or self.everywhere:
+                allowed = self.allowed
+                assert allowed is not None
+                self._kept["rows"] = allowed.any(-1)
             else:
                 self._kept["rows"] = self.reached(self._all(self.keys))
         return self._kept["rows"]

@@ -240,7 +240,9 @@ def _kernel_mask(call: AttentionCall, temperature: float) -> KernelMask:
         empty = best == -math.inf
         spoilt = (best - best).masked_fill(empty, 0.0)
         # a NaN inside the kernel would reach the gradients of all keys: 0 times NaN is NaN
-        bias = bias.masked_fill((empty | spoilt.isnan())[..., None], 0.0)
+        nothing = (empty | spoilt.isnan())[..., None]
+        ours = allowed is not None and is_at_hand(bias) and is_at_hand(nothing)
+        bias = bias.masked_fill_(nothing, 0.0) if ours else bias.masked_fill(nothing, 0.0)
         return KernelMask(bias, causal, empty, spoilt[..., None])
     if allowed is None or call.no_row_is_empty or (rows := limits.rows) is None:
         return KernelMask(allowed, causal, None, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, Literal, NamedTuple, NoReturn
 
@@ -40,6 +41,23 @@ class Pattern(NamedTuple):
         """Both at once, for queries that stand at `offset`."""
         before, after = min(self.before, other.before), min(self.after, other.after)
         return Pattern(before, after, math.lcm(self.rate, other.rate), offset)
+
+    def between(self, places: Tensor, keys: Tensor) -> Tensor:
+        """True where it holds of a query at i + offset and a key at j: (..., L), (Lk) -> (..., L, Lk).
+
+        As `holds` of the distances, without the whole numbers of all pairs.
+        """
+        at = places[..., None]
+        parts = []
+        if self.before != math.inf:
+            parts.append(keys >= at - int(self.before))
+        if self.after != math.inf:
+            parts.append(keys <= at + int(self.after))
+        if self.rate > 1:
+            parts.append(keys % self.rate == at % self.rate)
+        if not parts:
+            return torch.ones(*places.shape, len(keys), dtype=torch.bool, device=keys.device)
+        return functools.reduce(torch.logical_and, parts)
 
     def holds(self, distance: Tensor) -> Tensor:
         allowed = distance % self.rate == 0

@@ -92,10 +92,10 @@ class Relative(Mask):
         patterns = self.patterns(queries, keys)
         assert patterns is not None
         i = torch.arange(queries, device=device) + patterns[0].offset
-        distance = i[:, None] - torch.arange(keys, device=device)
-        allowed = patterns[0].holds(distance)
+        j = torch.arange(keys, device=device)
+        allowed = patterns[0].between(i, j)
         for pattern in patterns[1:]:
-            allowed = allowed | pattern.holds(distance)
+            allowed = allowed | pattern.between(i, j)
         return allowed
 
 
@@ -202,7 +202,7 @@ class Window(Relative):
         centre = torch.arange(queries, device=device)[:, None] + self.offset(queries, keys)
         last = keys - 1 if lengths is None else lengths - 1
         centre = torch.minimum(centre, torch.as_tensor(last, device=device))
-        return self._pattern(0).holds(centre - torch.arange(keys, device=device))
+        return self._pattern(0).between(centre[..., 0], torch.arange(keys, device=device))
 
 
 @dataclass(frozen=True, repr=False)

@@ -103,5 +103,48 @@ def sparse_parts(layout: Layout) -> tuple[Layout, Layout]:
 
 def tile_rows(layout: Layout) -> int:
     """Of how many queries the weights are computed at one time."""
-    most = TILE.get(layout.device.type, LARGE_TILE)
-    return max(1, min(layout.queries, most // max(1, math.prod(layout.lead) * layout.keys)))
+    most = _most(layout) // max(1, math.prod(layout.lead) * layout.keys)
+    return max(1, min(layout.queries, most))
+
+
+def _most(layout: Layout) -> int:
+    """Weights of a tile."""
+    return TILE.get(layout.device.type, LARGE_TILE)
+
+
+class Tile(NamedTuple):
+    """Queries from `start` before `end`, and the keys from `first` before `last` that they may see."""
+
+    start: int
+    end: int
+    first: int
+    last: int
+
+    @property
+    def pairs(self) -> int:
+        return (self.end - self.start) * (self.last - self.first)
+
+
+def weight_tiles(layout: Layout, pairwise: bool, largest: int = 1, blocks: int = 1) -> list[Tile]:
+    """All queries, some at a time. pairwise: a score that keys alone can be left out of.
+
+    Keys begin where one of the `blocks` does, and there are `largest` of them, however few are seen.
+    """
+    keys, patterns = layout.keys, layout.patterns
+    if not pairwise or not patterns or patterns == (Pattern(),):
+        rows = tile_rows(layout)
+        starts = range(0, max(layout.queries, 1), rows)
+        return [Tile(a, min(a + rows, layout.queries), 0, keys) for a in starts]
+    low = min([p.offset - p.before for p in patterns])  # of the query at 0
+    high = max([p.offset + p.after for p in patterns])
+    fewest, heads = tile_rows(layout), math.prod(layout.lead)
+    rows = tile_rows(layout._replace(keys=int(min(keys, high - low + 1))))
+    while rows > fewest and heads * rows * min(keys, high - low + rows) > _most(layout):
+        rows = max(fewest, rows * 3 // 4)
+    tiles = []
+    for start in range(0, layout.queries, rows):
+        end = min(start + rows, layout.queries)
+        last = int(min(max(high + end, largest, 1), keys))
+        first = int(max(min(low + start, last - largest, last - 1), 0)) // blocks * blocks
+        tiles.append(Tile(start, end, first, last))
+    return tiles

@@ -10,7 +10,14 @@ import torch
 
 from regard.attention.kernels import additive
 from regard.attention.normalizers import usual_softmax
-from regard.attention.plans.layout import Layout, block_size, sparse_parts, tile_rows
+from regard.attention.plans.layout import (
+    Layout,
+    Tile,
+    block_size,
+    sparse_parts,
+    tile_rows,
+    weight_tiles,
+)
 from regard.attention.region import Pattern
 from regard.attention.weights.asked_weights import Weights
 
@@ -30,18 +37,18 @@ class Plan:
     layout: Layout
     operations: int  # of one feature of a pair
     inner: Plan | None = None
-    asked: int = 0  # queries whose weights are computed beside the context
+    asked: int = 0  # pairs of one head whose weights are computed beside the context
+    at_once: int = 0  # pairs of one head in the largest tile of them
     seen: float = math.inf  # keys to a query, where a kernel knows the region
 
     @property
     def _asked_pairs(self) -> int:
-        return math.prod(self.layout.lead) * self.asked * self.layout.keys
+        return math.prod(self.layout.lead) * self.asked
 
     @property
     def _tile(self) -> int:
         """How many weights there are at one time, if they are computed by tiles."""
-        layout = self.layout
-        return math.prod(layout.lead) * tile_rows(layout) * layout.keys
+        return math.prod(self.layout.lead) * self.at_once
 
     @property
     def pairs(self) -> int:
@@ -87,16 +94,14 @@ class Plan:
     def _mask(self) -> int:
         """Bytes of what a kernel for dot products is told about the pairs."""
         layout, bias = self.layout, self.layout.bias
-        built_in = layout.masked != "pairs" and layout.patterns in (
-            (Pattern(),),
-            (Pattern(after=0),),
-        )
+        each = torch.finfo(layout.dtype if bias is None else bias.dtype).bits // 8
         if bias is None:
-            return 0 if built_in else layout.masks * layout.queries * layout.keys
-        rows = (
-            1 if built_in and bias.per_key and layout.patterns == (Pattern(),) else layout.queries
-        )
-        each = torch.finfo(bias.dtype).bits // 8
+            # a CPU's kernel makes numbers of what is true and false
+            on_cpu = layout.device.type == "cpu"
+            pairs = layout.masks * layout.queries * layout.keys
+            return pairs * (1 + each if on_cpu else 1) if _masks_pairs(layout) else 0
+        by_key = layout.masked != "pairs" and layout.patterns == (Pattern(),)
+        rows = 1 if by_key and bias.per_key else layout.queries
         return max(layout.masks, math.prod(bias.shape[:-2])) * rows * layout.keys * each
 
     @property
@@ -175,8 +180,10 @@ def choose(call: AttentionCall, layout: Layout) -> Plan:
             return plan("sparse", _told(why, near.keys, far.keys))
     if fits_sdpa(call, layout):
         bias = "" if call.bias is None else "; the bias is its mask"
-        name = type(call.score).__name__
-        return plan("sdpa", f"{name} is a dot product and nobody asked for all weights{bias}")
+        name, pairs = type(call.score).__name__, _why_pairs(layout)
+        return plan(
+            "sdpa", f"{name} is a dot product and nobody asked for all weights{bias}{pairs}"
+        )
     if fits_fused_additive(call, layout):
         kernel = additive.backend(layout.device)
         return plan("additive-fused", f"online softmax in the {kernel} kernel; O(L) memory")
@@ -207,11 +214,23 @@ def _asked(call: AttentionCall, layout: Layout) -> Plan:
     asked = call.weights
     assert isinstance(asked, Weights)
     beside = 0 if asked.rows is None else len(asked.chosen_rows(layout.queries))
+    beside *= layout.keys
+    rows = tile_rows(layout)
+    at_once = rows * layout.keys
     if asked.each_row and not by_definition:  # else the context comes from the same weights
-        beside += layout.queries
-    why = "what was asked of the weights is computed for {} queries at a time"
-    why = _told(why, tile_rows(layout))
-    return Plan("tiles", why, layout, call.score.operations, rest, beside)
+        tiles = asked_tiles(layout, asked, True)
+        beside += sum(tile.pairs for tile in tiles)
+        rows = tiles[0].end - tiles[0].start
+        at_once = max(tile.pairs for tile in tiles)
+    why = _told("what was asked of the weights is computed for {} queries at a time", rows)
+    return Plan("tiles", why, layout, call.score.operations, rest, beside, at_once=at_once)
+
+
+def asked_tiles(layout: Layout, asked: Weights | None, pairwise: bool) -> list[Tile]:
+    """The queries, some at a time, and of the keys those that they may see."""
+    if asked is None:
+        return weight_tiles(layout, False)
+    return weight_tiles(layout, pairwise, asked.largest or 1, asked.blocks or 1)
 
 
 def cancels(call: AttentionCall, layout: Layout) -> bool:
@@ -246,6 +265,24 @@ def fits_sdpa(call: AttentionCall, layout: Layout) -> bool:
         and not _changes_scores(call)
         and _no_fused_bias(call, layout) is None
     )
+
+
+def _masks_pairs(layout: Layout) -> bool:
+    """Whether torch's kernel needs a mask of all pairs: causal alone, and a mask of keys alone, it does
+    without.
+    """
+    if layout.patterns == (Pattern(),):
+        return layout.masked == "pairs"
+    return layout.patterns != (Pattern(after=0),) or layout.masked != "no"
+
+
+def _why_pairs(layout: Layout) -> str:
+    """What made a mask of all pairs of a region."""
+    if layout.patterns == (Pattern(),) or layout.bias is not None or not _masks_pairs(layout):
+        return ""
+    if layout.patterns == (Pattern(after=0),):
+        return "; causal and a mask together are a mask of all pairs here"
+    return "; the region is a mask of all pairs here"
 
 
 def _no_fused_bias(call: AttentionCall, layout: Layout) -> str | None:

@@ -21,8 +21,8 @@ from torch.utils.checkpoint import checkpoint
 from regard.attention.limits import Limits
 from regard.attention.normalizers import HardChoice, clear
 from regard.attention.paths import Computed, mix, run, weigh
-from regard.attention.plans.layout import tile_rows
-from regard.attention.plans.plan import BY_DEFINITION, Plan
+from regard.attention.plans.layout import Tile, tile_rows
+from regard.attention.plans.plan import BY_DEFINITION, Plan, asked_tiles
 from regard.attention.region import Region
 from regard.attention.regions import Everywhere
 from regard.attention.weights.asked_weights import Largest, Weights, WeightSummary
@@ -100,26 +100,67 @@ def _summary(
 def _joined(call: AttentionCall, asked: Weights | None, with_context: bool) -> WeightTile:
     """All queries, tile by tile."""
     queries = call.query.shape[-2]
-    size = max(1, tile_rows(call.layout()))
-    starts = range(0, max(queries, 1), size)
-    tiles = [
-        _once_more(call, asked, slice(a, min(a + size, queries)), with_context, len(starts) > 1)
-        for a in starts
-    ]
-    if len(tiles) == 1:
-        return tiles[0]
-    contexts, choices, _, sums, entropies, weights, keys, blocks, asking = zip(*tiles, strict=True)
-    return WeightTile(
-        _cat(contexts, -2),
-        None if choices[0] is None else HardChoice(*(torch.cat(x, -1) for x in zip(*choices, strict=True))),
-        None,
-        None if sums[0] is None else functools.reduce(torch.add, sums),
-        _cat(entropies, -1),
-        _cat(weights, -2),
-        _cat(keys, -2),
-        _cat(blocks, -2),
-        _cat(asking, -1),
-    )  # fmt: skip
+    by_stretch = not with_context and call.score.pairwise
+    places = asked_tiles(call.layout(), asked, by_stretch)
+    tiles = (
+        _once_more(call, asked, slice(place.start, place.end), with_context, len(places) > 1, place)
+        for place in places
+    )
+    first = next(tiles)
+    if len(places) == 1:
+        return first
+    sums, parts = first.sums, _by_query(first)
+    if torch.compiler.is_compiling() or any(
+        x is not None and x.requires_grad for x in (sums, *parts)
+    ):
+        kept = [parts]
+        for tile in tiles:
+            kept.append(_by_query(tile))
+            sums = sums if tile.sums is None or sums is None else sums + tile.sums
+        whole = [_cat(part, axis) for part, axis in zip(zip(*kept, strict=True), AXES, strict=True)]
+        return _of_queries(whole, sums)
+
+    # small tensors kept between the large ones that are gone would leave a heap full of holes
+    whole = [_room(part, axis, queries) for part, axis in zip(parts, AXES, strict=True)]
+    _write(parts, whole, 0)
+    for place, tile in zip(places[1:], tiles, strict=True):
+        _write(_by_query(tile), whole, place.start)
+        sums = sums if tile.sums is None or sums is None else sums.add_(tile.sums)
+    return _of_queries(whole, sums)
+
+
+Parts = Sequence[Tensor | None]
+AXES = (-2, -1, -1, -1, -1, -2, -2, -2, -1)  # of the queries, in what `_by_query` gives
+
+
+def _by_query(tile: WeightTile) -> Parts:
+    """All that a tile says of each of its queries."""
+    choice = (None, None, None) if tile.choice is None else tile.choice
+    return (tile.context, *choice, tile.entropy, tile.weights, tile.keys, tile.blocks, tile.asking)
+
+
+def _of_queries(parts: Parts, sums: Tensor | None) -> WeightTile:
+    context, index, log_prob, spread, *others = parts
+    choice = None
+    if index is not None and log_prob is not None and spread is not None:
+        choice = HardChoice(index, log_prob, spread)
+    entropies, weights, keys, blocks, asking = others
+    return WeightTile(context, choice, None, sums, entropies, weights, keys, blocks, asking)
+
+
+def _room(part: Tensor | None, axis: int, queries: int) -> Tensor | None:
+    """For all queries, where a tile has some."""
+    if part is None:
+        return None
+    shape = list(part.shape)
+    shape[axis] = queries
+    return part.new_empty(shape)
+
+
+def _write(parts: Parts, whole: Parts, start: int) -> None:
+    for part, room, axis in zip(parts, whole, AXES, strict=True):
+        if part is not None and room is not None:
+            room.narrow(axis, start, part.shape[axis]).copy_(part)
 
 
 def _of_rows(call: AttentionCall, asked: Weights) -> Tensor:
@@ -137,10 +178,15 @@ def _of_rows(call: AttentionCall, asked: Weights) -> Tensor:
 
 
 def _once_more(
-    call: AttentionCall, asked: Weights | None, at: At, with_context: bool, again: bool
+    call: AttentionCall,
+    asked: Weights | None,
+    at: At,
+    with_context: bool,
+    again: bool,
+    place: Tile | None = None,
 ) -> WeightTile:
     """A tile; if there are others, nothing of it is kept for the gradients, which compute it again."""
-    tile = functools.partial(_tile, call, asked, at, with_context, rows_are_chosen=True)
+    tile = functools.partial(_tile, call, asked, at, with_context, True, place)
     if not (again and torch.is_grad_enabled()):
         return tile()
     found: WeightTile = checkpoint(tile, use_reentrant=False, preserve_rng_state=False)
@@ -153,10 +199,16 @@ def _tile(
     at: At,
     with_context: bool,
     rows_are_chosen: bool = False,
+    place: Tile | None = None,
 ) -> WeightTile:
-    """The definition for the queries at these places. rows_are_chosen: they are those asked for."""
+    """The definition for the queries at these places. rows_are_chosen: they are those asked for.
+
+    place: which keys they may see, if not all are computed.
+    """
     whole = isinstance(at, slice) and at == slice(0, call.query.shape[-2])
-    part = call if whole else _some(call, at)
+    keys_there = slice(0, call.limits.keys) if place is None else slice(place.first, place.last)
+    whole = whole and keys_there == slice(0, call.limits.keys)
+    part = call if whole else _some(call, at, keys_there)
     weights, choice, spoilt, allowed = weigh(part)
     context = mix(part, weights, spoilt) if with_context else None
     if asked is None:
@@ -177,16 +229,31 @@ def _tile(
             chosen = asked.chosen_rows(weights.shape[-2])
             rows = rows.index_select(-2, _index(chosen, rows.device))
     best, keys = _largest(weights, allowed, asked.largest)
+    sums = _sums(weights, asking) if asked.sums else None
+    blocks, asks = (None, None) if asked.blocks is None else _blocks(weights, asking, asked.blocks)
+    if keys_there != slice(0, call.limits.keys):
+        sums = _among(sums, keys_there.start, call.limits.keys)
+        if keys is not None:
+            keys = torch.where(keys < 0, keys, keys + keys_there.start)
+        if asked.blocks is not None:
+            all_blocks = -(-call.limits.keys // asked.blocks)
+            blocks = _among(blocks, keys_there.start // asked.blocks, all_blocks)
     return WeightTile(
         context,
         choice,
         rows,
-        _sums(weights, asking) if asked.sums else None,
+        sums,
         entropy(weights) if asked.entropy else None,
         None if best is None else best.to(call.value.dtype),
         keys,
-        *(_blocks(weights, asking, asked.blocks) if asked.blocks is not None else ()),
+        blocks,
+        asks,
     )
+
+
+def _among(x: Tensor | None, first: int, count: int) -> Tensor | None:
+    """0 for the keys before and after."""
+    return None if x is None else nn.functional.pad(x, (first, count - first - x.shape[-1]))
 
 
 def _sums(weights: Tensor, asking: Tensor | None) -> Tensor:
@@ -236,9 +303,14 @@ def _largest(
 # --- parts of a call --------------------------------------------------------------------------------
 
 
-def _some(call: AttentionCall, at: At) -> AttentionCall:
-    """The same attention for the queries at these places."""
+def _some(call: AttentionCall, at: At, keys: slice) -> AttentionCall:
+    """The same attention for the queries at these places, over keys besides which they see none."""
     limits, mask = call.limits, _take(call.limits.mask, at)
+    fewer = keys != slice(0, limits.keys)
+    bias = _take(call.bias, at)
+    if fewer:
+        mask = None if mask is None else mask[..., keys]
+        bias = None if bias is None else bias[..., keys]
     queries = call.query.shape[-2]
     query = call.query[..., at, :] if isinstance(at, slice) else call.query.index_select(-2, at)
     region: Region = limits.region
@@ -247,30 +319,38 @@ def _some(call: AttentionCall, at: At) -> AttentionCall:
         region = Everywhere()
     elif limits.patterns is not None:
         # where they stand, not how many they are: a region would place fewer queries elsewhere
-        region, inside = Region(), _inside(limits, at, queries)
+        region, inside = Region(), _inside(limits, at, queries, keys)
     elif inside is None:
         region, mask, inside = Region(), None, _take(limits.allowed, at)
     few = Limits(
-        region, mask, query.shape[-2], limits.keys, limits.device, inside, _take(limits.factor, at)
+        region,
+        mask,
+        query.shape[-2],
+        keys.stop - keys.start,
+        limits.device,
+        inside,
+        _take(limits.factor, at),
     )
     few.widen(query.dim())
     return replace(
         call,
         query=query,
+        key=call.key[..., keys, :] if fewer else call.key,
+        value=call.value[..., keys, :] if fewer else call.value,
         limits=few,
-        bias=_take(call.bias, at),
+        bias=bias,
         taint=_take(call.taint, at, -1),
         asking=_take(call.asking, at, -1),
         gate=None,
     )
 
 
-def _inside(limits: Limits, at: At, queries: int) -> Tensor:
-    """True where one of the patterns of the region holds: (T, Lk)."""
+def _inside(limits: Limits, at: At, queries: int, stretch: slice) -> Tensor:
+    """True where one of the patterns of the region holds: (T, keys of the stretch)."""
     assert limits.patterns is not None
     places = torch.arange(queries, device=limits.device)[at]
-    between = places[:, None] - torch.arange(limits.keys, device=limits.device)
-    held = (pattern.holds(between + pattern.offset) for pattern in limits.patterns)
+    keys = torch.arange(stretch.start, stretch.stop, device=limits.device)
+    held = (pattern.between(places + pattern.offset, keys) for pattern in limits.patterns)
     return functools.reduce(torch.logical_or, held)
 
 
