@@ -84,6 +84,17 @@ def test_a_picture_is_looked_at_and_answered_about(client):
         assert one["input"] == "12x12 grey picture"
 
 
+def test_pictures_are_counted_as_what_is_looked_at(client, run_folder):
+    """Not as all of their pixels with each other, which are weights that nobody makes."""
+    few = Shelf(lambda: [load(run_folder)], RequestLimits(numbers=100))
+    asked = {"examples": [uri(GOOD)], "attention": True}
+    try:
+        assert client_of(quiet_app(few)).post("/predict", json=asked).status_code == 200
+    finally:
+        few.worker.stop()
+        few.worker.join()
+
+
 def test_a_path_is_never_opened(client, tmp_path, monkeypatch):
     """It would be answered if it were: it is a picture that can be read from here."""
     (tmp_path / "scribble.png").write_bytes(GOOD)
