@@ -19,6 +19,7 @@ from regard.data.fields import Field, Label
 from regard.data.fields.read_picture import like
 from regard.data.problems import Problems
 from regard.data.spec import Spec
+from regard.data.store import Store
 from regard.measures.accuracy import Accuracy
 from regard.measures.measure import Measure
 from regard.models.seeing.patch_options import PatchOptions
@@ -134,6 +135,27 @@ class SeeTask(Task):
         return [
             _added(one, other) for one, other in zip(found, [*found[1:], *found[:1]], strict=True)
         ]
+
+    def describe(self, store: Store) -> str:
+        """With the view, where pictures are not seen as they are."""
+        there, options = super().describe(store), self.options
+        if options.view == "plain":
+            return there
+        _, height, width = self.sizes["image"]
+        plain = "task.view=plain task.grows=0" if options.grows else "task.view=plain"
+        said = {"view": options.view, "width": width, "height": height, "plain": plain}
+        if options.view == CLUTTERED:
+            seen = t(
+                "each seen as: {view}, {pieces} pieces of others, {width} x {height}; {plain} shows them as "
+                "they are",
+                **said,
+                pieces=options.pieces,
+            )
+        else:
+            seen = t(
+                "each seen as: {view}, {width} x {height}; {plain} shows them as they are", **said
+            )
+        return t("; ").join([there, seen])
 
     # what it answers
 
