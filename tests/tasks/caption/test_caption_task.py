@@ -23,6 +23,7 @@ from regard.records.question import BadQuestion, Question
 from regard.report.run_evaluation import evaluate
 from regard.runs.failures import Interrupted
 from regard.runs.loaded_run import load
+from regard.tasks.caption.caption_evaluation import CaptionEvaluation
 from regard.tasks.recipe_task import task_of
 from regard.tasks.task_module import Unanswerable
 from regard.training.run import train
@@ -307,3 +308,21 @@ def test_captions_without_spaces_are_said_word_by_word(tmp_path, language):
         assert 0 < bleu.of([SAID["blue"]], [SAID["blue"][:4] + "圆"]) < 100
     else:
         assert task.caption.tokenizer.kind == "bpe"
+
+
+@pytest.mark.parametrize(("longest", "short"), [("a dot", True), ("a dot on the left", False)])
+def test_a_bleu_of_short_captions_is_no_score(corpora, longest, short):
+    task = task_of(caption_recipe(corpora))
+    task.caption.learn(["dot", longest])
+    found = CaptionEvaluation(
+        task=task,
+        corpus="dev",
+        examples=[{"caption": "dot"}, {"caption": longest}],
+        answers=["dot", longest],
+        counts=(1.0, 2.0, 2.0),
+        loss=0.5,
+        measures={"exact_match": 1.0, "bleu": 0.0 if short else 100.0},
+        seconds=1.0,
+    )
+    assert any("BLEU says nothing" in note for note in found.reservations) == short
+    assert any("BLEU" in score.name for score in task.scores(found)) != short

@@ -19,6 +19,7 @@ from regard.data.unspaced import LOOKED_AT, is_unspaced
 from regard.measures import Likelihood
 from regard.measures.exact_match import ExactMatch
 from regard.measures.measure import Measure
+from regard.measures.translation import MeasuredScore
 from regard.measures.translation_measures import CorpusBleu
 from regard.measures.verse_form import VerseForm
 from regard.records.question import Question
@@ -26,6 +27,7 @@ from regard.records.record import AttentionRecord
 from regard.records.side import cell_names
 from regard.search import Search
 from regard.tasks.answer import Answer, Examples
+from regard.tasks.caption.caption_evaluation import CaptionEvaluation
 from regard.tasks.caption.caption_loss import CaptionTraining, ChosenCells
 from regard.tasks.caption.caption_options import CaptionOptions
 from regard.tasks.caption.captioner import PictureCaptioner, ReadCaption
@@ -84,6 +86,7 @@ class CaptionTask(LikelihoodTask):
     learns: ClassVar = "pixels and words"
     searches: ClassVar = True
     evaluated_with: ClassVar = ("beam",)
+    evaluation: ClassVar[type[CaptionEvaluation]] = CaptionEvaluation
 
     source: Image | Numbers | Label | Text  # what is told of
     caption: Text
@@ -299,6 +302,11 @@ class CaptionTask(LikelihoodTask):
         return Tally((total.nll, total.tokens, total.correct), texts, seconds, each=read)
 
     # what is said of it
+
+    def scores(self, one: CaptionEvaluation) -> Sequence[MeasuredScore]:
+        """Without a BLEU that says nothing."""
+        shown = [name for name in one.measures if name != CorpusBleu.name or not one.too_short]
+        return [self._score(one, name, one.corpus) for name in shown]
 
     def sample_names(self) -> SampleNames:
         title, told = t("Pictures with another caption"), t("picture")
