@@ -41,8 +41,11 @@ def test_each_word_has_its_overlay(page, word, keep):
     assert found.shape == (24, 4)
     expected = [overlay(float(weight)) for weight in WEIGHTS[word] / WEIGHTS[word].max()]
     # a canvas keeps colours multiplied by their opacity
-    np.testing.assert_allclose(found, [(*rgb, 255 * opacity) for rgb, opacity in expected], atol=3)
-    assert expected[best] == ((255, 176, 0), 0.5)
+    np.testing.assert_allclose(found, [(0, 0, 0, 255 * opacity) for opacity in expected], atol=3)
+    assert expected[best] == 0
+    line = panel.get_by_role("figure").locator(".picture-outline path")
+    assert line.count() == 2
+    assert line.last.get_attribute("stroke") == "#ffffff"
 
 
 def test_small_pictures_choose_a_word_and_the_arrow_keys_too(page):

@@ -73,6 +73,21 @@ def test_colours_and_a_bright_ground_are_told_once(folder, tmp_path):
     seen = look(load(folder / "ram"), str(inverted)).records[0]
     assert any("has a bright ground" in note for note in seen.notes)
     assert "note: " not in run("predict", "-m", "ram", "cross.png").stderr
+    for option in ("--png", "--gif", "--html"):
+        file = str(tmp_path / f"seen.{option[2:]}")
+        drawn = run("look", "-m", "ram", str(inverted), option, file)
+        assert "note: the picture has a bright ground" in drawn.stderr, option
+        assert drawn.stdout.strip() == file
+        assert "note: " not in run("look", "-m", "ram", "cross.png", option, file).stderr
+
+
+def test_what_is_not_measured_of_pictures_is_told(tmp_path):
+    files = ("--png", str(tmp_path / "seen.png"))
+    told = run("look", "-m", "ram", "cross.png", "--explain", *files).stderr
+    assert "is not measured of pictures" in told
+    assert "regard.explanations.picture_saliency" in told
+    shown = run("look", "-m", "ram", "cross.png", "--explain", "--terminal").stdout
+    assert shown.count("is not measured") == 1
 
 
 def test_a_picture_is_looked_at_and_saved_in_every_form(folder, tmp_path):

@@ -84,6 +84,24 @@ def test_a_picture_is_looked_at_and_answered_about(client):
         assert one["input"] == "12x12 grey picture"
 
 
+def test_what_may_be_wrong_with_pictures_is_noted(client):
+    inverted = written(Pillow.fromarray(255 - scribbles(1)[0][0]))
+    noted = client.post("/predict", json={"examples": [uri(GOOD), uri(inverted)]}).json()["notes"]
+    assert [note.partition(",")[0] for note in noted] == ["1 of 2 pictures have a bright ground"]
+    assert client.post("/predict", json={"examples": [uri(GOOD)]}).json()["notes"] == []
+
+
+def test_pictures_are_counted_as_what_is_looked_at(client, run_folder):
+    """Not as all of their pixels with each other, which are weights that nobody makes."""
+    few = Shelf(lambda: [load(run_folder)], RequestLimits(numbers=100))
+    asked = {"examples": [uri(GOOD)], "attention": True}
+    try:
+        assert client_of(quiet_app(few)).post("/predict", json=asked).status_code == 200
+    finally:
+        few.worker.stop()
+        few.worker.join()
+
+
 def test_a_path_is_never_opened(client, tmp_path, monkeypatch):
     """It would be answered if it were: it is a picture that can be read from here."""
     (tmp_path / "scribble.png").write_bytes(GOOD)
@@ -124,7 +142,7 @@ def animated() -> bytes:
         (b"<svg xmlns='http://www.w3.org/2000/svg'/>", 422, "neither PNG nor JPEG"),
         (animated(), 422, "animated"),
         (claiming(9_000, 9_000), 413, "4,194,304 may be"),
-        (claiming(60_000, 60_000), 413, "4,194,304 may be"),
+        (claiming(60_000, 60_000), 413, "pictures of 3,600,000,000 pixels in a request"),
         (claiming(2_049, 2_048), 413, "4,194,304 may be"),
     ],
     ids=["truncated", "text", "gif", "webp", "svg", "animated", "bomb", "claims", "large"],

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from regard.models.seeing.patch_options import PatchOptions
 from regard.recipe.recipe import Recipe
 from regard.records.png_image import PngImage
 from regard.records.question import BadQuestion, Question
@@ -77,3 +78,40 @@ def test_where_nothing_attends_nothing_is_shown(tmp_path: Path) -> None:
         task.look(module, question)
     task, module, question = asked(tmp_path, pool="mean", encoder="transformer", layers=1)
     assert [each.name for each in task.look(module, question).maps] == ["encoder"]
+
+
+@pytest.mark.parametrize("per_label", [False, True])
+def test_an_answer_has_the_weights_of_the_look(per_label: bool, tmp_path: Path) -> None:
+    task, module, question = asked(tmp_path, per_label=per_label)
+    example = task.taken(question.text)
+    (plain,) = task.reply(module, [example], batch=1)
+    assert plain.attention is None
+    (answer,) = task.reply(module, [example], attention=True, batch=1)
+    assert (list(answer.rows), len(answer.columns)) == ([answer.answer], 9)
+    assert answer.columns[-1] == "row 3, column 3"
+    shown = task.look(module, question).map("pooling").weights[0]  # a hop for each label that asks
+    hop = task.names.index(answer.answer) if per_label else 0
+    np.testing.assert_allclose(answer.attention.numpy(), shown[hop], atol=1e-6)
+    assert task.extent(example).weights == answer.attention.numel()
+
+
+def test_without_a_pooling_it_has_those_of_the_last_layer(tmp_path: Path) -> None:
+    task, module, question = asked(tmp_path, pool="mean", encoder="transformer", layers=2)
+    example = task.taken(question.text)
+    (answer,) = task.reply(module, [example], attention=True, batch=1)
+    shown = task.look(module, question).map("encoder").weights[-1].mean(0)
+    np.testing.assert_allclose(answer.attention.numpy(), shown, atol=1e-6)
+    assert list(answer.rows) == list(answer.columns)
+    assert task.extent(example).weights == answer.attention.numel()
+    task, module, question = asked(tmp_path, pool="mean")
+    (answer,) = task.reply(module, [task.taken(question.text)], attention=True, batch=1)
+    assert answer.attention is None
+
+
+@pytest.mark.parametrize("encoder", ["cnn", "transformer"])
+@pytest.mark.parametrize("size", [(20, 12), (21, 13), (32, 32)])
+def test_the_grid_is_known_beforehand(encoder: str, size: tuple[int, int]) -> None:
+    options = PatchOptions(encoder=encoder, filters=4, stages=3, size=8, patch=5, heads=2)
+    model = options.build({"image": (1, *size), "label": 2})
+    seen = model(torch.zeros(1, 1, *size))
+    assert options.grid(*size) == tuple(seen.patches.shape[1:])

@@ -14,7 +14,7 @@ from regard.records.side import Side
 from regard.view.attention_view import View
 from regard.view.colours import contrast
 from regard.view.picked_matrix import Pick
-from regard.view.stills.picture_overlay import overlaid, overlay
+from regard.view.stills.picture_overlay import LIFT, outline_of, overlaid, overlay
 
 GRAPHICS = 3.0  # the contrast that WCAG 2 wants of what is not text
 SHADES = [(0, 0, 0), (40, 40, 40), (128, 128, 128), (255, 255, 255), (200, 30, 30), (20, 60, 160)]
@@ -49,9 +49,38 @@ def test_each_cell_lies_over_its_part():
     found = overlaid(np.full((4, 6, 3), 90, np.uint8), shares)
     for row in range(4):
         for column in range(6):
-            (rgb, opacity) = overlay(shares[row // 2, column // 3])
-            wanted = 90 * (1 - opacity) + np.array(rgb) * opacity
+            share = shares[row // 2, column // 3]
+            wanted = 90 * (1 - overlay(share)) + share * LIFT * (1 - 90 / 255)
             np.testing.assert_allclose(found[row, column], wanted, atol=0.5)
+
+
+def test_the_picture_keeps_its_colours():
+    """What is attended to is as it is, also red; what is not is dim and never black."""
+    assert overlay(1) == 0
+    assert overlay(0) == pytest.approx(0.65)
+    red = np.array([255, 0, 0], np.uint8)
+    assert seen(tuple(red), 1) == (255, 0, 0)
+    assert seen(tuple(red), 0) == (89, 0, 0)
+
+
+def sides(lines: list) -> set:
+    return {tuple(line) for line in lines}
+
+
+def test_a_line_goes_around_the_strongest_cells():
+    two = np.array([[0.1, 0.5, 1.0], [0.0, 0.2, np.nan]])
+    around = {(1, 0, 2, 0), (2, 0, 3, 0), (1, 1, 2, 1), (2, 1, 3, 1), (1, 0, 1, 1), (3, 0, 3, 1)}
+    assert sides(outline_of(two)) == around
+    assert outline_of(np.ones((2, 2))) == []
+    assert outline_of(np.zeros((2, 2))) == []
+
+
+@NEEDS_NODE
+def test_the_page_draws_the_same_line():
+    shares = np.random.default_rng(0).random((4, 5)).round(3)
+    given = f"{shares.ravel().tolist()}, 4, 5"
+    theirs = on_the_page("drawing/picture_outline.js", f"page.outlineOf({given})")
+    assert [tuple(line) for line in theirs] == outline_of(shares)
 
 
 @NEEDS_NODE
@@ -59,9 +88,8 @@ def test_the_page_has_the_same_colours():
     shares = [-1, 0, 0.1, 0.5, 0.77, 1, 2]
     theirs = on_the_page("drawing/colours.js", f"{shares}.map((share) => page.overPicture(share))")
     for share, (red, green, blue, opacity) in zip(shares, theirs, strict=True):
-        rgb, ours = overlay(share)
-        assert np.abs(np.subtract(rgb, (red, green, blue))).max() <= 1
-        assert abs(opacity - 255 * ours) <= 1
+        assert (red, green, blue) == (0, 0, 0)
+        assert abs(opacity - 255 * overlay(share)) <= 1
 
 
 def view(**options) -> View:

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -170,6 +171,32 @@ def test_a_window_goes_through_its_outermost_filters():
     alone = FilterWindow(10.5, 5.5, 3.0, 2.0, 1)
     (square,) = attributes(window_marks(alone, frame, READ), "rect", READ)
     assert float(square["width"]) == pytest.approx(2 * 2.0 * 20)
+
+
+def test_a_window_beyond_the_picture_has_room_and_is_dashed_where_that_ends():
+    image = canvases().steps[0].canvas
+    wide, spacing = image.width, image.width / 4
+    window = FilterWindow((wide + 1) / 2 + 0.2 * wide, (image.height + 1) / 2, spacing, 0.1, 5)
+    frame = PictureFrame.with_windows(image, [None, window], 280)
+    assert frame.left == pytest.approx(-(0.2 * wide + 0.05))
+    (square,) = attributes(window_marks(window, frame, READ), "rect", READ)
+    right = float(square["x"]) + float(square["width"])
+    assert right == pytest.approx((0.2 * wide + wide - frame.left) * frame.zoom, abs=0.1)
+    assert right <= frame.wide
+    assert attributes(window_marks(window, frame, READ), "line", READ) == []
+
+    vast = replace(window, spacing=10.0 * wide)
+    frame = PictureFrame.with_windows(image, [vast], 280)
+    assert frame.left == pytest.approx(-0.3 * wide)
+    lines = attributes(window_marks(vast, frame, READ), "line", READ)
+    assert len(lines) == 4
+    for line in lines:
+        assert line["stroke-dasharray"]
+        assert all(0 < float(line[end]) < frame.wide for end in ("x1", "x2"))
+        assert all(0 < float(line[end]) < frame.high for end in ("y1", "y2"))
+    inside = PictureFrame.around(image, 280)  # no room: the right side alone is not seen
+    aside = replace(window, spacing=0.8 * spacing)
+    assert len(attributes(window_marks(aside, inside, READ), "line", READ)) == 1
 
 
 def test_the_grid_lies_where_the_warp_reads():

@@ -261,9 +261,10 @@ def test_a_picture_is_shown_once_for_each_word_and_stored_once():
         for each in tree.iter(f"{SVG}rect")
         if each.get("fill-opacity")
     ]
-    lit, dark = ("#ffb000", 0.5), ("#0b0824", 0.7)
-    assert (over[0], over[1], over[3]) == (lit, dark, lit)  # lit where the word looked
+    lit, dark = ("#000000", 0.0), ("#000000", 0.65)
+    assert (over[0], over[1], over[3]) == (lit, dark, lit)  # as it is where the word looked
     assert over[2] not in (lit, dark)
+    assert sum(each.get("stroke") == "#ffffff" for each in tree.iter(f"{SVG}path")) == 2
     assert sum(each.get("stroke") == "#ff9d2e" for each in tree.iter(f"{SVG}rect")) == 2
     assert rasterise(svg, zoom=1)[:4] == b"\x89PNG"
 

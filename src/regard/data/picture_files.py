@@ -11,6 +11,7 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from regard.data.problems import Unusable
+from regard.records.image_size import size_in
 
 MOST_PIXELS = 1 << 26  # of a picture
 MOST_SENT = 1 << 22  # of one that somebody sent, who may mean harm
@@ -57,8 +58,9 @@ def count_pixels(data: bytes) -> int:
     try:
         picture = _opened(data)
         return picture.width * picture.height
-    except Image.DecompressionBombError:
-        return MOST_PIXELS + 1
+    except Image.DecompressionBombError:  # pillow does not say how many
+        width, height = size_in(data) or (MOST_PIXELS, 2)
+        return max(width * height, MOST_PIXELS + 1)
     except Exception:
         return 0
 

@@ -49,6 +49,10 @@ class CorpusBleu(SacrebleuCounts):
     def __init__(self, tokenize: str = "13a") -> None:
         self._metric = BLEU(tokenize=tokenize, force=True)
 
+    def has_longest(self, texts: Sequence[str]) -> bool:
+        """Whether any of them has n-grams of `ORDER`; where none has, BLEU is 0."""
+        return bool(self.counts(texts, texts)[:, -1].any())
+
     def parts(self, sums: Counts) -> BleuParts:
         """Of the sums of some sentences, (10,)."""
         made, wanted = float(sums[0]), float(sums[1])

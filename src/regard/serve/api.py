@@ -130,7 +130,8 @@ def api_routes(shelf: Shelf) -> APIRouter:
         job = Job(wish, examples, max(sizes) + pixels // (PIXELS * len(sizes)), work)
         found = task.ranked(await _answers(request, shelf, job) if examples else [])
         answers = [Predicted(**one.to_dict()) for one in answers_in_place(given, found)]
-        return PredictAnswer(model=served.name, answers=answers)
+        notes = list(dict.fromkeys(task.input_doubts(examples, asked=True)))
+        return PredictAnswer(model=served.name, answers=answers, notes=notes)
 
     @routes.post(
         "/attention",

@@ -115,7 +115,8 @@ class Estimates(LookEstimates):
         for each in map(self.run.task.extent, examples):
             target = self.looker.expected(each.source) if each.target is None else each.target
             work += self.model.reading(each.source, target, each.beam)
-            numbers += each.source * max(each.source, target)
+            whole = each.source * max(each.source, target)
+            numbers += whole if each.weights is None else each.weights
         if attention and numbers > self.limits.numbers:
             raise Refused(
                 413,

@@ -192,6 +192,7 @@ class Predicted(Message):
 class PredictAnswer(Message):
     model: str
     answers: list[Predicted] = Field(description="One for each example, in their order.")
+    notes: list[str] = Field([], description="What to keep in mind about the examples.")
 
 
 class ForcedStep(Asked):

@@ -56,6 +56,9 @@ class Extent(NamedTuple):
     target: int | None = 1  # None: it is searched for
     beam: int = 1
     explain: bool = False  # whether measures of explanation are wanted, and there are any
+    weights: int | None = (
+        None  # in the answer; None: of each target position to each source position
+    )
 
 
 @dataclass(frozen=True)

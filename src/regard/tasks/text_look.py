@@ -294,8 +294,18 @@ def unknown_notes(
     return tuple(dict.fromkeys(notes))
 
 
+def unmeasured_picture_note(question: Question) -> tuple[str, ...]:
+    """The measures of a look are those of texts."""
+    return (
+        t(
+            "how far the weights explain the answer is not measured of pictures, but of texts: "
+            "regard.explanations.picture_saliency puts attention to patches beside gradients and occlusion"
+        ),
+    ) * question.explain
+
+
 def unmeasured_note(question: Question) -> tuple[str, ...]:
     """There are measures of explanation for some tasks only."""
     return (
-        "how far the weights explain the answer is not measured for this task",
+        t("how far the weights explain the answer is not measured for this task"),
     ) * question.explain

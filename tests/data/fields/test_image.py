@@ -49,6 +49,8 @@ def pixels(value: np.ndarray) -> list:
         GREY.astype(">i8"),
         (GREY / 255).tolist(),
         (GREY / 255).astype(np.float32),
+        GREY.astype(np.float32),  # bytes that became floats on their way
+        GREY.astype(float).tolist(),
         png(Pillow.fromarray(GREY)),
         png(Pillow.fromarray(GREY.astype(np.uint16) * 257)),
         png(Pillow.fromarray(GREY).convert("RGB")),
@@ -161,6 +163,7 @@ WHOLE = png(Pillow.effect_noise((64, 64), 90))
         ([[0, 256]], "from 0 to 255"),
         ([[0, -1]], "from 0 to 255"),
         ([[0.0, 1.5]], "from 0 to 1"),
+        ([[0.0, 256.0]], "whole numbers from 0 to 255"),
         ([[0.0, float("nan")]], "from 0 to 1"),
         ([[0, 10**30]], "not numbers"),
         ([["a"]], "not numbers"),
@@ -238,7 +241,8 @@ def test_files_are_looked_for_beside_the_corpus(tmp_path):
     fields = [Image("image"), Label("label")]
     (found,) = read_examples(tmp_path / "list.tsv", fields, problems)
     assert pixels(found["image"]) == GREY.tolist()
-    assert problems.lines("image lines that name a missing file") == [2, 4, 5, 6]
+    assert problems.lines("image lines that name a missing file") == [2, 4, 6]
+    assert problems.lines("image lines that name a folder, not a picture") == [5]
     assert problems.lines(
         "image lines with a damaged picture, or what is neither PNG nor JPEG"
     ) == [3]
@@ -362,3 +366,34 @@ def test_shown_and_told_apart():
     ):
         with pytest.raises(ValueError, match=said):
             Image("image", **settings)
+
+
+def test_a_folder_is_no_picture(tmp_path):
+    with pytest.raises(Unusable, match="a folder, not a picture"):
+        Image("image").read(tmp_path.name, tmp_path.parent)
+    with pytest.raises(Unusable, match="a missing file"):
+        Image("image").read("other", tmp_path)
+
+
+def test_shapes_that_are_stretched_to_one_are_told():
+    def doubts(*sizes: tuple[int, int]) -> list[str]:
+        field = Image("image", size=(8, 8))
+        values = [field.read(png(Pillow.new("L", size))) for size in sizes]
+        field.learn(values)
+        return field.doubts(values)
+
+    (told,) = doubts((8, 8), (16, 8), (30, 10), (8, 16))
+    assert "several shapes (8x8, 16x8, 30x10, …) are stretched to 8x8" in told
+    assert doubts((16, 16), (8, 8)) == []  # larger, and as they are
+    assert doubts((16, 8), (32, 16)) == []
+
+
+@pytest.mark.parametrize("size", [(300, 200), (20_000, 20_000)])
+def test_pixels_are_counted_before_any_is_decoded(size):
+    """Also of a file with more than pillow opens, which does not say how many."""
+    head = struct.pack(">IIBBBBB", *size, 8, 0, 0, 0, 0)
+    data = b"\x89PNG\r\n\x1a\n"
+    for kind, part in ((b"IHDR", head), (b"IDAT", zlib.compress(b"")), (b"IEND", b"")):
+        check = struct.pack(">I", zlib.crc32(kind + part))
+        data += struct.pack(">I", len(part)) + kind + part + check
+    assert picture_files.count_pixels(data) == size[0] * size[1]

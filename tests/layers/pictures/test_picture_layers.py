@@ -404,3 +404,30 @@ def test_a_window_is_told_in_whole_numbers(count, size, said):
     for made, numbers in ((GaussianWindow.of, 5), (GaussianWindow.of_box, 4)):
         with pytest.raises(ValueError, match=said):
             made(torch.zeros(2, numbers), count, size)
+
+
+def test_bytes_are_refused_in_words():
+    pictures = torch.zeros(2, 1, 9, 9, dtype=torch.uint8)
+    window = GaussianWindow.of(torch.zeros(2, 5), 3, (9, 9))
+    for read in (
+        lambda: Retina(3)(pictures, torch.zeros(2, 2)),
+        lambda: Retina(3, scales=2).pyramid(pictures),
+        lambda: window.read(pictures),
+        lambda: window.write(pictures[..., :3, :3]),
+        lambda: AffineWarp()(pictures, AffineWarp().identity.expand(2, -1)),
+    ):
+        with pytest.raises(ValueError, match=r"not torch.uint8: (pictures|patches) / 255"):
+            read()
+
+
+def test_the_channels_of_a_scale_are_together():
+    """Red, green and blue of the finest scale, then those of the next."""
+    pictures = torch.stack([torch.full((9, 9), float(n)) for n in range(3)])[None]
+    seen = Retina(3, scales=2)(pictures, torch.zeros(1, 2))
+    assert seen[0].mean((1, 2)).tolist() == [0, 1, 2, 0, 1, 2]
+
+
+def test_the_points_of_a_plate_go_row_by_row():
+    """From the upper left corner, at (-1, -1), to the right; x before y."""
+    points = ThinPlateWarp(3).identity.unflatten(0, (9, 2)).tolist()
+    assert points[:4] == [[-1, -1], [0, -1], [1, -1], [-1, 0]]

@@ -23,6 +23,7 @@ from regard.records.question import BadQuestion, Question
 from regard.report.run_evaluation import evaluate
 from regard.runs.failures import Interrupted
 from regard.runs.loaded_run import load
+from regard.tasks.caption.caption_evaluation import CaptionEvaluation
 from regard.tasks.recipe_task import task_of
 from regard.tasks.task_module import Unanswerable
 from regard.training.run import train
@@ -280,3 +281,48 @@ def test_all_corners_are_told_apart(learnt, corpora):
     given = [{"image": str(corpora / f"test{n}.png"), "prompt": "short"} for n in range(4)]
     answers = run.task.respond(run.module, run.task.given(given), batch=4)
     assert [one.answer for one in answers] == list(CORNERS)
+
+
+SAID = {"red": "红色的圆", "blue": "蓝色的方块", "green": "绿色的三角"}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_captions_without_spaces_are_said_word_by_word(tmp_path, language):
+    """Of few captions, pieces of 2,000 tokens are whole captions."""
+    lines = []
+    for number, name in enumerate(list(SAID) * 8):
+        Pillow.new("L", (8, 8), number).save(tmp_path / f"{number}.png")
+        lines.append(f"{number}.png\t{SAID[name] if language == 'zh' else f'a {name} one'}\n")
+    (tmp_path / "train.tsv").write_text("".join(lines))
+    spec = str(tmp_path / "train.tsv")
+    task = task_of(read_recipe("describe", [f"data.train={spec}"]))
+    task.learn(spec)
+    told = task.describe(task.store(spec, tmp_path / "store"))
+    assert ("said by character" in told) == (language == "zh")
+    if language == "zh":
+        assert task.caption.tokenizer.encode(SAID["red"]).pieces == list("红色的圆")
+        again = task_of(task.recipe)
+        again.caption.load(task.caption.to_json())
+        bleu = again.measured_by()[1]
+        assert bleu.of([SAID["red"]], [SAID["red"]]) == pytest.approx(100)
+        assert 0 < bleu.of([SAID["blue"]], [SAID["blue"][:4] + "圆"]) < 100
+    else:
+        assert task.caption.tokenizer.kind == "bpe"
+
+
+@pytest.mark.parametrize(("longest", "short"), [("a dot", True), ("a dot on the left", False)])
+def test_a_bleu_of_short_captions_is_no_score(corpora, longest, short):
+    task = task_of(caption_recipe(corpora))
+    task.caption.learn(["dot", longest])
+    found = CaptionEvaluation(
+        task=task,
+        corpus="dev",
+        examples=[{"caption": "dot"}, {"caption": longest}],
+        answers=["dot", longest],
+        counts=(1.0, 2.0, 2.0),
+        loss=0.5,
+        measures={"exact_match": 1.0, "bleu": 0.0 if short else 100.0},
+        seconds=1.0,
+    )
+    assert any("BLEU says nothing" in note for note in found.reservations) == short
+    assert any("BLEU" in score.name for score in task.scores(found)) != short

@@ -242,3 +242,24 @@ def test_runs_that_differ_in_their_view_see_other_pictures(corpora):
             tally = task.tally(module, task.examples(recipe.data.dev))
         losses.append(tally.counts[0])
     assert len({round(loss, 6) for loss in losses}) == len(losses)
+
+
+@pytest.mark.parametrize(
+    ("view", "said"),
+    [
+        ({}, None),
+        (
+            CLUTTERED,
+            "cluttered, 4 pieces of others, 20 x 20; task.view=plain shows them as they are",
+        ),
+        (
+            {"view": "rotated", "grows": 9},
+            "rotated, 12 x 12; task.view=plain task.grows=0 shows them as they are",
+        ),
+    ],
+)
+def test_a_training_names_its_view(corpora, tmp_path, view, said):
+    task = task_of(see_recipe(corpora, "cnn", task=view))
+    task.learn(task.recipe.data.train)
+    told = task.describe(task.store(task.recipe.data.train, tmp_path))
+    assert told.partition("each seen as: ")[2] == (said or "")

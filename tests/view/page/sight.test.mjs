@@ -3,9 +3,8 @@ import { test } from "node:test";
 
 const page = new URL("../../../src/regard/view/page/", import.meta.url);
 const { believed, readSight, resampled, shareIn, sourcePlace, stepIn, warpedLines, warpIn } = await import(new URL("record/sight.js", page));
-const { windowSide } = await import(new URL("sight/canvas_view.js", page));
 const { warpInWords } = await import(new URL("sight/warp_view.js", page));
-const { glimpseFrame } = await import(new URL("drawing/sight_marks.js", page));
+const { glimpseFrame, windowFrame, windowSide } = await import(new URL("drawing/sight_marks.js", page));
 
 /** A warp whose places are a linear map of those of the result. */
 function affine(rows, columns, map) {
@@ -79,6 +78,14 @@ test("a frame holds the squares, up to a bound", () => {
   assert.deepEqual([frame(-0.6, -0.5, 48).left, frame(-0.6, -0.5, 48).width], [-12, 84]);
   assert.deepEqual([frame(0, 0, 20).left + 0, frame(0, 0, 20).width], [0, 60]);
   assert.equal(frame(-1, -1, 480).left, -18);
+});
+
+test("a frame holds the windows, up to a bound", () => {
+  const image = { source: "", width: 28, height: 28 };
+  const frame = (x, spacing) => windowFrame(image, [null, { x, y: 14.5, spacing, blur: 1, count: 5 }]);
+  assert.deepEqual([frame(14.5, 6).left + 0, frame(14.5, 6).width], [0, 28]);
+  assert.deepEqual([frame(20.5, 6).left, frame(20.5, 6).width], [-4.5, 37]); // from 8 to 32, and half of the blur
+  assert.equal(frame(14.5, 60).left, -0.3 * 28);
 });
 
 test("windows and warps are told in words", () => {

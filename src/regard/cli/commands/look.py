@@ -198,6 +198,8 @@ def look(
         styles |= dict.fromkeys((svg, png, pdf), drawn)
         for path in files:
             _save(view, path, styles.get(path, {}))
+        if not (terminal or saved):
+            _tell_notes(view)
         if as_json is not None:
             _tell_packed(view)
     if terminal or (seen_here and not files):
@@ -340,6 +342,14 @@ def _save(view: View, path: Path, style: dict[str, Any]) -> None:
             t("warning: {message}", message=message), file=sys.stderr
         )
         print(harmless(str(view.save(path, **style))))
+
+
+def _tell_notes(view: View) -> None:
+    """What is noted of the records, which a picture of them does not show."""
+    from regard.view.terminal_cells import harmless
+
+    for note in dict.fromkeys(note for record in view.records for note in record.notes):
+        print(harmless(t("note: {note}", note=note)), file=sys.stderr)
 
 
 def _tell_packed(view: View) -> None:

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from regard.data.fields.field import Cell, Field, Parts, Unusable
 from regard.data.fields.nested_numbers import array_of
-from regard.data.fields.picture_doubts import lost_colours, opposite_ground
+from regard.data.fields.picture_doubts import lost_colours, opposite_ground, several_shapes
 from regard.data.fields.read_picture import (
     ReadPicture,
     border_brightness,
@@ -112,6 +112,7 @@ class Image(Field):
         )
         lost = self.channels == 1 and picture.mode == "RGB" and has_colours(np.asarray(picture))
         picture = picture.convert("L" if self.channels == 1 else "RGB")
+        stretched_from = None if size in (None, picture.size[::-1]) else picture.size[::-1]
         if size is not None:
             picture = picture.resize((size[1], size[0]), Pillow.Resampling.BILINEAR)
         elif picture.width * picture.height > MOST_PIXELS:
@@ -119,7 +120,7 @@ class Image(Field):
                 f"{{}}lines with a picture over {MOST_PIXELS:,} pixels, which no size is given for"
             )
         pixels = np.asarray(picture).reshape(picture.height, picture.width, self.channels)
-        return ReadPicture.of(pixels, file=file, lost_colours=lost)
+        return ReadPicture.of(pixels, file=file, lost_colours=lost, stretched_from=stretched_from)
 
     def _as_it_is(self, cell: Cell, size: tuple[int, int] | None) -> Pixels | None:
         """An array of bytes with nothing to be changed, as most of a large corpus are."""
@@ -194,10 +195,13 @@ class Image(Field):
         self.scale, self.shape, self.ground = scale, shape, _ground(rest.get("ground"))
 
     def doubts(self, values: Sequence[Pixels]) -> list[str]:
-        """Colours that are lost, and grounds that are the opposite of what was learnt."""
+        """Colours that are lost, shapes, and grounds that are the opposite of what was learnt."""
         found = []
         if lost := sum(getattr(value, "lost_colours", False) for value in values):
             found.append(lost_colours(lost, len(values)))
+        shapes = [getattr(value, "stretched_from", None) or value.shape[:2] for value in values]
+        if self.shape is not None and len({round(wide / high, 2) for high, wide in shapes}) > 1:
+            found.append(several_shapes(shapes, self.shape))
         if self.ground is None:
             return found
         mean, deviation = self.ground
@@ -293,6 +297,8 @@ def _file(name: str, folder: Path | None) -> bytes:
         raise Unusable("{}lines that name a file, which cannot be read here")
     try:
         path = folder / name.strip()
+        if path.is_dir():
+            raise Unusable("{}lines that name a folder, not a picture")
         if not path.is_file():  # no pipe, which never ends
             raise Unusable("{}lines that name a missing file")
         if path.stat().st_size > HEAVIEST:
@@ -326,9 +332,17 @@ def _pixels(cell: Cell) -> Pixels:
         raise Unusable(
             "{}lines with numbers that are no picture: height by width, and 1 or 3 channels"
         )
-    most = 1 if array.dtype.kind in "bf" else 255
+    shares = array.dtype.kind in "bf" and not _whole_beyond_one(array)
+    most = 1 if shares else 255
     if not (array.min() >= 0 and array.max() <= most):  # not a number is neither
-        raise Unusable("{}lines with pixels that are not from 0 to 255, or from 0 to 1")
+        raise Unusable(
+            "{}lines with pixels that are neither whole numbers from 0 to 255 nor shares from 0 to 1"
+        )
     if most == 1:
         array = np.rint(array * np.float64(255))
     return np.ascontiguousarray(array, np.uint8)
+
+
+def _whole_beyond_one(array: NDArray[Any]) -> bool:
+    """Whether they are whole numbers, and some of them no shares: bytes that became floats on their way."""
+    return bool(array.max() > 1 and (array == np.rint(array)).all())

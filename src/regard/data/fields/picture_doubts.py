@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from regard.words import t
+
+SHOWN = 3  # shapes that are named
 
 
 def lost_colours(count: int, every: int) -> str:
@@ -17,6 +21,18 @@ def lost_colours(count: int, every: int) -> str:
         "task.channels=3 sees colours",
         count=f"{count:,}",
         every=f"{every:,}",
+    )
+
+
+def several_shapes(shapes: Sequence[tuple[int, int]], wanted: tuple[int, int]) -> str:
+    """Of pictures (height, width) of several proportions that are stretched to one size."""
+    named = [f"{wide}x{high}" for high, wide in dict.fromkeys(shapes)]
+    return t(
+        "pictures of several shapes ({shapes}) are stretched to {width}x{height}: what they show is "
+        "squeezed; cut them to one shape, or give them margins, if that matters",
+        shapes=", ".join(named[:SHOWN]) + (", …" if len(named) > SHOWN else ""),
+        width=wanted[1],
+        height=wanted[0],
     )
 
 

@@ -11,29 +11,45 @@ SEEN_COLOUR = 24  # of 255, between the channels of a pixel: less is hardly seen
 
 
 class ReadPicture(np.ndarray[Any, np.dtype[np.uint8]]):
-    """(H, W, C). file: its name, if it was read from one. lost_colours: it is grey, and was not."""
+    """(H, W, C). file: its name, if it was read from one. lost_colours: it is grey, and was not.
+
+    stretched_from: (H, W) that it had; None: it is as it was.
+    """
 
     file: str
     lost_colours: bool
+    stretched_from: tuple[int, int] | None
 
     @classmethod
     def of(
-        cls, pixels: NDArray[np.uint8], *, file: str = "", lost_colours: bool = False
+        cls,
+        pixels: NDArray[np.uint8],
+        *,
+        file: str = "",
+        lost_colours: bool = False,
+        stretched_from: tuple[int, int] | None = None,
     ) -> ReadPicture:
         found = pixels.view(cls)
         found.file, found.lost_colours = file, lost_colours
+        found.stretched_from = stretched_from
         return found
 
     def __array_finalize__(self, origin: Any) -> None:
         self.file = getattr(origin, "file", "")
         self.lost_colours = getattr(origin, "lost_colours", False)
+        self.stretched_from = getattr(origin, "stretched_from", None)
 
 
 def like(pixels: NDArray[np.uint8], origin: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Pixels that were made of others, with what is known of those."""
     if not isinstance(origin, ReadPicture):
         return pixels
-    return ReadPicture.of(pixels, file=origin.file, lost_colours=origin.lost_colours)
+    return ReadPicture.of(
+        pixels,
+        file=origin.file,
+        lost_colours=origin.lost_colours,
+        stretched_from=origin.stretched_from,
+    )
 
 
 def picture_words(pixels: NDArray[np.uint8]) -> str:

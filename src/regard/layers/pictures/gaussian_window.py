@@ -7,6 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from regard.layers.pictures.sample import check_shares
 from regard.words import t
 
 NARROWEST = 1e-6  # σ², in pixels: a filter that sees one pixel
@@ -108,6 +109,7 @@ def _check_sizes(count: int, size: tuple[int, int]) -> None:
 
 
 def _check(name: str, given: Tensor, high: int, wide: int, batch: int) -> None:
+    check_shares(name, given)
     if given.dim() != 4 or (len(given), *given.shape[2:]) != (batch, high, wide):
         raise ValueError(
             t(

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.layers.pictures.sample import sample
+from regard.layers.pictures.sample import check_shares, sample
 from regard.words import t
 
 MOST_SCALES = (
@@ -62,6 +62,7 @@ class Retina(nn.Module):
                     value=(*pictures.shape,),
                 )
             )
+        check_shares("pictures", pictures)
         scales = [pictures]
         for s in range(1, self.scales):
             scales.append(_coarser(scales[-1], 2 ** (s - 1)))

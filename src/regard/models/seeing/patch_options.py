@@ -39,6 +39,11 @@ class PatchOptions(ModelOptions):
     hidden: Width = Field(64, description="pool=attention: width of its own layer")
     dropout: Rate = Field(0.0, description="of what is judged; transformer: of its layers too")
 
+    def grid(self, height: int, width: int) -> tuple[int, int]:
+        """Rows and columns of the patches of a picture."""
+        side = 2**self.stages if self.encoder == "cnn" else self.patch
+        return -(-height // side), -(-width // side)
+
     def build(self, sizes: Mapping[str, Any]) -> nn.Module:
         from regard.models.seeing.patches import AttendingPatches, ConvolvedPatches, PatchSeer
 

@@ -14,9 +14,12 @@ from torch import nn
 
 from regard.data.fields import Field, Image, Label, Numbers, Text
 from regard.data.spec import Spec
+from regard.data.store import Store
+from regard.data.unspaced import LOOKED_AT, is_unspaced
 from regard.measures import Likelihood
 from regard.measures.exact_match import ExactMatch
 from regard.measures.measure import Measure
+from regard.measures.translation import MeasuredScore
 from regard.measures.translation_measures import CorpusBleu
 from regard.measures.verse_form import VerseForm
 from regard.records.question import Question
@@ -24,6 +27,7 @@ from regard.records.record import AttentionRecord
 from regard.records.side import cell_names
 from regard.search import Search
 from regard.tasks.answer import Answer, Examples
+from regard.tasks.caption.caption_evaluation import CaptionEvaluation
 from regard.tasks.caption.caption_loss import CaptionTraining, ChosenCells
 from regard.tasks.caption.caption_options import CaptionOptions
 from regard.tasks.caption.captioner import PictureCaptioner, ReadCaption
@@ -82,6 +86,7 @@ class CaptionTask(LikelihoodTask):
     learns: ClassVar = "pixels and words"
     searches: ClassVar = True
     evaluated_with: ClassVar = ("beam",)
+    evaluation: ClassVar[type[CaptionEvaluation]] = CaptionEvaluation
 
     source: Image | Numbers | Label | Text  # what is told of
     caption: Text
@@ -140,8 +145,39 @@ class CaptionTask(LikelihoodTask):
 
         self.source.learn(pictures())
         self.caption.learn(texts)
+        if self.caption.settings["kind"] == "bpe" and self._says_clauses(texts):
+            self.caption.settings["kind"] = "character"
+            self.caption.learn(texts)
         if self.options.boxes:
             self.fields["boxes"].learn(boxes)
+
+    def _says_clauses(self, texts: Sequence[str]) -> bool:
+        """Whether pieces that were learnt of a script without spaces are longer than its words.
+
+        Of few captions whole ones are put together, which are then said at once, at one look.
+        """
+        first = texts[:LOOKED_AT]
+        if not self.caption.unspaced(first):
+            return False
+        return is_unspaced(" ".join(each.pieces) for each in self.caption.tokens(first))
+
+    @property
+    def chosen_characters(self) -> bool:
+        """Whether captions are said by character though the recipe has it otherwise."""
+        return (
+            self.recipe.tokenizer.target.kind == "bpe"
+            and self.caption.tokenizer.kind == "character"
+        )
+
+    def describe(self, store: Store) -> str:
+        found = super().describe(store)
+        if not self.chosen_characters:
+            return found
+        told = t(
+            "captions without spaces between words are said by character "
+            "(tokenizer.target.kind=character): pieces would be whole clauses, each said at one look"
+        )
+        return t("; ").join([found, told])
 
     def wanted(self, example: Any) -> str:
         text: str = example["caption"]
@@ -241,7 +277,8 @@ class CaptionTask(LikelihoodTask):
         return [found[row] for row in range(len(examples))]
 
     def measured_by(self) -> Sequence[Measure]:
-        tokenize = self.options.bleu_tokenize or bleu_tokenizer(self.recipe)
+        known = "zh" if self.chosen_characters else bleu_tokenizer(self.recipe)
+        tokenize = self.options.bleu_tokenize or known
         found = ExactMatch(self.recipe.data.target), CorpusBleu(tokenize)
         return (*found, VerseForm()) if self.options.verses else found
 
@@ -265,6 +302,11 @@ class CaptionTask(LikelihoodTask):
         return Tally((total.nll, total.tokens, total.correct), texts, seconds, each=read)
 
     # what is said of it
+
+    def scores(self, one: CaptionEvaluation) -> Sequence[MeasuredScore]:
+        """Without a BLEU that says nothing."""
+        shown = [name for name in one.measures if name != CorpusBleu.name or not one.too_short]
+        return [self._score(one, name, one.corpus) for name in shown]
 
     def sample_names(self) -> SampleNames:
         title, told = t("Pictures with another caption"), t("picture")

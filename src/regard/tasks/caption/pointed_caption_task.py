@@ -8,16 +8,16 @@ from typing import Any, ClassVar
 
 from regard.measures import Likelihood
 from regard.measures.pointing_score import Pointing, PointingInside, PointingPeak
+from regard.tasks.caption.caption_evaluation import CaptionEvaluation
 from regard.tasks.caption.caption_task import CaptionTask
 from regard.tasks.caption.captioner import PictureCaptioner, ReadCaption
 from regard.tasks.judged_items import JudgedItems
-from regard.tasks.likelihood_task import LikelihoodEvaluation
 from regard.tasks.task import Tally, Validation
 from regard.words import t
 
 
 @dataclass(frozen=True)
-class PointedEvaluation(LikelihoodEvaluation):
+class PointedEvaluation(CaptionEvaluation):
     """Captions of pictures where it is known what the words name."""
 
     @property

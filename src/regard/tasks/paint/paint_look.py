@@ -14,7 +14,7 @@ from regard.records.question import Question
 from regard.records.record import AttentionRecord
 from regard.records.sights import FARTHEST, Canvases, CanvasStep, FilterWindow
 from regard.tasks.paint.paint_module import Paint
-from regard.tasks.text_look import asked_example
+from regard.tasks.text_look import asked_example, unmeasured_picture_note
 from regard.words import t
 
 if TYPE_CHECKING:
@@ -43,7 +43,12 @@ def look_at_drawing(
         title=question.title,
         model=model,
         output=output,
-        notes=(*_draws(task.options.samples), _pace(drawn), *task.input_doubts([example])),
+        notes=(
+            *_draws(task.options.samples),
+            _pace(drawn),
+            *task.input_doubts([example]),
+            *unmeasured_picture_note(question),
+        ),
         question=question.to_dict(),
         sight=Canvases(PngImage.of(shown[0]), _steps(module, drawn.canvases, drawn)),
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import NamedTuple
 
 from torch import Tensor
 
@@ -16,7 +18,7 @@ from regard.records.png_image import PngImage
 from regard.records.pooled_maps import pooling_map, recording_poolings
 from regard.records.question import Question
 from regard.records.record import AttentionRecord
-from regard.records.side import Side
+from regard.records.side import Side, cell_names
 from regard.tasks.see.see_module import See
 from regard.words import t
 
@@ -28,6 +30,29 @@ def attends(model: object) -> bool:
     if not isinstance(model, PatchSeer):
         return False
     return isinstance(model.encoder, AttendingPatches) or model.pools_by_attention
+
+
+class PatchWeights(NamedTuple):
+    """What the answer to one picture came from: a pooling, or else the last attention, a mean over heads."""
+
+    weights: Tensor  # (1, P) from the label; (P, P) from patch to patch
+    cells: list[str]
+    pooled: bool
+
+
+def sight_of_patches(
+    module: See, pictures: Tensor
+) -> tuple[SeenPictures, list[PatchWeights] | None]:
+    """What a model sees of pictures (B, C, H, W), and what it attended to; None: not to patches."""
+    network = module.model
+    if not isinstance(network, PatchSeer) or not attends(network):
+        return module.sight(pictures), None
+    with nullcontext([]) if network.pools_by_attention else recording(network) as kept:
+        seen = module.sight(pictures)
+    assert seen.patches is not None
+    last = kept[-1].weights.mean(1) if kept else seen.patches.flatten(1)[:, None]
+    cells = cell_names(*_grid(seen))
+    return seen, [PatchWeights(each, cells, not kept) for each in last.float().cpu()]
 
 
 def look_at_patches(

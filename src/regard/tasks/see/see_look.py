@@ -28,7 +28,7 @@ from regard.records.sights import (
 )
 from regard.tasks.see.patch_look import attends, look_at_patches
 from regard.tasks.see.see_module import See
-from regard.tasks.text_look import asked_example
+from regard.tasks.text_look import asked_example, unmeasured_picture_note
 from regard.words import t
 
 if TYPE_CHECKING:
@@ -43,7 +43,10 @@ def look_at_picture(
     """A record without maps, whose sight is what the model has looked at; of patches, a map over them."""
     question.check_picture_alone(f"a model for task.kind={task.recipe.task.kind}")
     asked = asked_example(task, question.text)
-    doubts, example = tuple(task.input_doubts([asked])), task.on_ground(asked)
+    doubts, example = (
+        (*task.input_doubts([asked]), *unmeasured_picture_note(question)),
+        task.on_ground(asked),
+    )
     with module.inference():
         ((_, batch),) = task.batches([example], module.device, inputs=True, batch=1)
         pictures = module.scene(batch["image"], as_it_is=True).pictures

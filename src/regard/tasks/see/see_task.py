@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,8 +19,10 @@ from regard.data.fields import Field, Label
 from regard.data.fields.read_picture import like
 from regard.data.problems import Problems
 from regard.data.spec import Spec
+from regard.data.store import Store
 from regard.measures.accuracy import Accuracy
 from regard.measures.measure import Measure
+from regard.models.seeing.patch_options import PatchOptions
 from regard.models.seeing.ram_options import RamOptions
 from regard.recipe.mistakes import RecipeError
 from regard.records.question import Question
@@ -27,6 +30,7 @@ from regard.records.record import AttentionRecord
 from regard.tasks.answer import Answer, Examples
 from regard.tasks.confused_labels import LabelEvaluation, confusion_drawings
 from regard.tasks.report_part import Drawing, NextStep
+from regard.tasks.see.patch_look import PatchWeights, sight_of_patches
 from regard.tasks.see.picture_view import CLUTTERED, SUM, PictureView
 from regard.tasks.see.scene_image import SceneImage
 from regard.tasks.see.see_module import See
@@ -46,6 +50,7 @@ class JudgedPicture(NamedTuple):
     places: tuple[tuple[float, float], ...]  # where was looked, one after the other
     missed: float  # mean over glimpses of (reward expected before it)², for a reward of 0
     expected: float  # the mean of what was expected
+    patches: PatchWeights | None = None  # if it was asked for, and the model attends to patches
 
 
 class SeeTask(Task):
@@ -131,20 +136,41 @@ class SeeTask(Task):
             _added(one, other) for one, other in zip(found, [*found[1:], *found[:1]], strict=True)
         ]
 
+    def describe(self, store: Store) -> str:
+        """With the view, where pictures are not seen as they are."""
+        there, options = super().describe(store), self.options
+        if options.view == "plain":
+            return there
+        _, height, width = self.sizes["image"]
+        plain = "task.view=plain task.grows=0" if options.grows else "task.view=plain"
+        said = {"view": options.view, "width": width, "height": height, "plain": plain}
+        if options.view == CLUTTERED:
+            seen = t(
+                "each seen as: {view}, {pieces} pieces of others, {width} x {height}; {plain} shows them as "
+                "they are",
+                **said,
+                pieces=options.pieces,
+            )
+        else:
+            seen = t(
+                "each seen as: {view}, {width} x {height}; {plain} shows them as they are", **said
+            )
+        return t("; ").join([there, seen])
+
     # what it answers
 
     def predict(
         self, module: See, examples: Examples, *, attention: bool = False, batch: int
     ) -> list[Answer]:
         """Of examples of a corpus, in the view of the task."""
-        return self._answered(module, examples, batch=batch)
+        return self._answered(module, examples, attention=attention, batch=batch)
 
     def reply(
         self, module: See, examples: Examples, *, attention: bool = False, batch: int
     ) -> list[Answer]:
         """Of pictures that somebody asks about, which are seen as they are, in the middle of the ground."""
         asked = [self.on_ground(example) for example in examples]
-        return self._answered(module, asked, batch=batch, as_it_is=True)
+        return self._answered(module, asked, attention=attention, batch=batch, as_it_is=True)
 
     def on_ground(self, example: Mapping[str, Any]) -> dict[str, Any]:
         """A picture that is asked about in the middle of the ground, unless it is as large."""
@@ -156,28 +182,49 @@ class SeeTask(Task):
         return {**example, "image": like(padded, image)}
 
     def _answered(
-        self, module: See, examples: Examples, *, batch: int, as_it_is: bool = False
+        self,
+        module: See,
+        examples: Examples,
+        *,
+        attention: bool = False,
+        batch: int,
+        as_it_is: bool = False,
     ) -> list[Answer]:
         names = self.names
         answers = []
-        for example, one in zip(
-            examples, self._named(module, examples, batch, as_it_is=as_it_is), strict=True
-        ):
+        found = self._named(module, examples, batch, attention=attention, as_it_is=as_it_is)
+        for example, one in zip(examples, found, strict=True):
             best = int(one.log_probs.argmax())
             chance = float(one.log_probs[best].exp())
             shown = self.image.show(example["image"])
-            answers.append(Answer(shown, names[best], chance, places=one.places))
+            answer = Answer(shown, names[best], chance, places=one.places)
+            if one.patches is not None:
+                cells = one.patches.cells
+                rows = [names[best]] if one.patches.pooled else cells
+                weights = one.patches.weights
+                answer = replace(answer, attention=weights, rows=rows, columns=cells)
+            answers.append(answer)
         return answers
 
     def _named(
-        self, module: See, examples: Examples, batch: int, *, as_it_is: bool = False
+        self,
+        module: See,
+        examples: Examples,
+        batch: int,
+        *,
+        attention: bool = False,
+        as_it_is: bool = False,
     ) -> list[JudgedPicture]:
         """Each example, in their order."""
         found: dict[int, JudgedPicture] = {}
         with module.inference():
             for rows, tensors in self.batches(examples, module.device, inputs=True, batch=batch):
                 pictures = module.scene(tensors["image"], as_it_is=as_it_is).pictures
-                seen = module.sight(pictures)
+                seen, weights = (
+                    sight_of_patches(module, pictures)
+                    if attention
+                    else (module.sight(pictures), None)
+                )
                 places = module.places(seen, pictures)
                 chances = seen.logits.double().log_softmax(-1).cpu()
                 paths = [()] * len(rows) if places is None else places.cpu().tolist()
@@ -190,6 +237,9 @@ class SeeTask(Task):
                 ):
                     at = tuple((x, y) for x, y in path)
                     found[row] = JudgedPicture(chance, at, square, mean)
+                if weights is not None:
+                    for row, of_patches in zip(rows, weights, strict=True):
+                        found[row] = found[row]._replace(patches=of_patches)
         return [found[row] for row in range(len(examples))]
 
     def drawn(self, answer: Answer) -> str:
@@ -271,7 +321,13 @@ class SeeTask(Task):
     # what it looks at
 
     def extent(self, example: Mapping[str, Any]) -> Extent:
-        return Extent(1 + int(np.prod(example["image"].shape)))
+        """Of a model that reads patches, these; a label weighs each of them, or each of them all."""
+        pixels, model = int(np.prod(example["image"].shape)), self.recipe.model
+        if not isinstance(model, PatchOptions):
+            return Extent(1 + pixels, weights=0)
+        patches = math.prod(model.grid(*self.sizes["image"][1:]))
+        pooled = model.pool == "attention" or model.encoder == "cnn"
+        return Extent(1 + patches, weights=patches if pooled else patches**2)
 
     def look(self, module: See, question: Question, *, model: str = "") -> AttentionRecord:
         from regard.tasks.see.see_look import look_at_picture

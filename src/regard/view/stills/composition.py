@@ -69,7 +69,8 @@ def titled(caption: Caption, drawing: DrawnPart, theme: Theme) -> DrawnPart:
         for line in wrapped(text, cells, lines=WHOLE if number else 2):
             y += size * 1.45
             fill = theme.ink if number < 2 else theme.muted
-            lines.append(write(line, 0, y, size=size, fill=fill, language=language, weight=bold))
+            shown = line.removesuffix(" ·")  # what comes after the dot is in the next line
+            lines.append(write(shown, 0, y, size=size, fill=fill, language=language, weight=bold))
             wide = max(wide, length(line, size))
     top = y + 20
     under = element("g", drawing.markup, transform=f"translate(0 {top:.1f})")

@@ -20,10 +20,12 @@ from regard.view.stills.warped_pixels import Numbers, source_places
 
 NOW, PAST, READ, WRITE = "#ffd84d", "#ffffff", "#4da3ff", "#ff8a3d"
 GRID, EDGE, HALO, INK = "#ffd84d", "#ff8a3d", "#000000", "#111111"
+EDGE_INK = "#7d8590"  # of the hairline around a picture: a white one is seen on a white sheet
 OUTSIDE = 0.3  # of the picture's size may be seen around it
 SHEET = 200.0  # wide: smaller drawings have no room for the dots of filters
 FEW = 160  # pixels of a side: fewer are drawn as squares
 FAR = 4000.0  # where lines end that lead out of the drawing
+EDGE_GAP = 1.2  # from the edge to a dashed line along it
 TRAIL = 40  # places of a path: more hide the picture
 
 
@@ -58,6 +60,23 @@ class PictureFrame(NamedTuple):
         across, down = wide * (1 + 2 * share), high * (1 + 2 * share)
         return cls(-share * wide, -share * high, across, down, longer / max(across, down))
 
+    @classmethod
+    def with_windows(
+        cls, image: PngImage, windows: Sequence[FilterWindow | None], longer: float
+    ) -> PictureFrame:
+        """With the windows that go beyond the picture, up to a bound; the same at every step."""
+        size = image.width, image.height
+        beyond = [
+            (abs(place - 0.5 - side / 2) + (window_side(window) + window.blur - side) / 2) / side
+            for window in windows
+            if window is not None
+            for place, side in ((window.x, size[0]), (window.y, size[1]))
+        ]
+        share = min(max([0.0, *beyond]), OUTSIDE)
+        across, down = size[0] * (1 + 2 * share), size[1] * (1 + 2 * share)
+        zoom = longer / max(across, down)
+        return cls(-share * size[0], -share * size[1], across, down, zoom)
+
     @property
     def wide(self) -> float:
         return self.width * self.zoom
@@ -83,6 +102,7 @@ def draw_pictured(image: PngImage, frame: PictureFrame, *marks: Markup, ground: 
         element("rect", width=wide, height=high, fill=ground),
         element("rect", **place, fill="#000000"),
         element("image", **place, href=image.source, preserveAspectRatio="none", style=style),
+        element("rect", **place, fill="none", stroke=EDGE_INK, stroke_opacity=0.35),
         *marks,
         width=wide,
         height=high,
@@ -141,12 +161,17 @@ def glimpse_marks(sight: Glimpses, frame: PictureFrame, now: int | None) -> list
 
 
 def window_marks(window: FilterWindow, frame: PictureFrame, ink: str) -> list[Markup]:
-    """A square through the outermost filters, as thick as they are blurred, and a dot for each."""
-    x, y = (window.x - 0.5) * frame.zoom, (window.y - 0.5) * frame.zoom
+    """A square through the outermost filters, as thick as they are blurred, and a dot for each.
+
+    A side of it that lies outside of what is drawn is dashed along the edge.
+    """
+    x = (window.x - 0.5 - frame.left) * frame.zoom
+    y = (window.y - 0.5 - frame.top) * frame.zoom
     spacing, blur, count = window.spacing * frame.zoom, window.blur * frame.zoom, window.count
-    side = (count - 1) * spacing if count > 1 else 2 * blur
+    side = window_side(window) * frame.zoom
     thick = min(max(blur, 1.6), 0.06 * max(frame.wide, frame.high))
     marks = _square(x, y, side, ink, thick, 0.55 if thick > 5 else 0.95)
+    marks += _dashed(x, y, side, frame, ink)
     if count > 12 or side < 8 * count or frame.wide < SHEET:
         return marks
     steps = [(n - (count - 1) / 2) * spacing for n in range(count)]
@@ -163,6 +188,41 @@ def window_marks(window: FilterWindow, frame: PictureFrame, ink: str) -> list[Ma
         )
         for dy in steps
         for dx in steps
+    ]
+
+
+def window_side(window: FilterWindow) -> float:
+    """How wide a window is, in pixels."""
+    return (window.count - 1) * window.spacing if window.count > 1 else 2 * window.blur
+
+
+def _dashed(x: float, y: float, side: float, frame: PictureFrame, ink: str) -> list[Markup]:
+    """Of a square around (x, y), each side that cannot be seen, at the edge that it lies behind."""
+    half, near = side / 2, EDGE_GAP
+    wide, high = frame.wide, frame.high
+    left, right = (min(max(x + way * half, near), wide - near) for way in (-1, 1))
+    upper, lower = (min(max(y + way * half, near), high - near) for way in (-1, 1))
+    lines = []
+    if x - half < 0:
+        lines.append((near, upper, near, lower))
+    if x + half > wide:
+        lines.append((wide - near, upper, wide - near, lower))
+    if y - half < 0:
+        lines.append((left, near, right, near))
+    if y + half > high:
+        lines.append((left, high - near, right, high - near))
+    return [
+        element(
+            "line",
+            **{
+                name: round(value, 2)
+                for name, value in zip(("x1", "y1", "x2", "y2"), line, strict=True)
+            },
+            stroke=ink,
+            stroke_width=1.6,
+            stroke_dasharray="5 4",
+        )
+        for line in lines
     ]
 
 

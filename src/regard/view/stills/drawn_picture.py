@@ -1,4 +1,4 @@
-"""Attention over a picture: one small copy for each word, lit where the word looked, dark elsewhere."""
+"""Attention over a picture: one small copy for each word, as it is where the word looked, dim elsewhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from regard.records.side import Picture
 from regard.view.markup import Markup, element, join
 from regard.view.picked_matrix import Matrix
 from regard.view.stills.paper import Scale, Theme, label, length, write
-from regard.view.stills.picture_overlay import overlay
+from regard.view.stills.picture_overlay import draw_outline, overlay
 from regard.words import t
 
 ACROSS, GAP, NAME = 4, 14.0, 20.0  # panels side by side; between them; for the word above each
@@ -61,7 +61,7 @@ def draw_panels(
 
 
 def draw_overlay_scale(theme: Theme) -> tuple[Markup, float, float]:
-    """What the light over a picture stands for: on a ground half dark, half light, as both are met."""
+    """What the brightness of a picture stands for: on a ground half dark, half light, as both are met."""
     bar, steps, high = 132.0, 44, 10.0
     ground = [
         element("rect", x=0, y=0, width=bar, height=high / 2, fill="#222222"),
@@ -69,7 +69,6 @@ def draw_overlay_scale(theme: Theme) -> tuple[Markup, float, float]:
     ]
     shades = []
     for n in range(steps):
-        (red, green, blue), opacity = overlay(n / (steps - 1))
         shades.append(
             element(
                 "rect",
@@ -77,11 +76,14 @@ def draw_overlay_scale(theme: Theme) -> tuple[Markup, float, float]:
                 y=0,
                 width=round(bar / steps, 2),
                 height=high,
-                fill=f"#{red:02x}{green:02x}{blue:02x}",
-                fill_opacity=round(opacity, 3),
+                fill="#000000",
+                fill_opacity=round(overlay(n / (steps - 1)), 3),
             )
         )
-    said = t("each word is scaled to its own strongest cell")
+    said = t(
+        "each word is scaled to its own strongest cell; a line is around cells with half of its weight or "
+        "more"
+    )
     marks = [
         write("0", 0, high + 13, size=11, fill=theme.muted),
         write(t("most"), bar, high + 13, size=11, fill=theme.muted, anchor="end"),
@@ -123,13 +125,12 @@ def _height(picture: Picture, width: float) -> float:
 
 
 def _veil(matrix: Matrix, row: int, picture: Picture, width: float, height: float) -> Markup:
-    """Over each cell of the grid the colour that says how much the word attended to it."""
+    """Over each cell, black as far as the word did not attend to it; around the strongest, a line."""
     weights = matrix.weights[row]
-    most = float(weights[np.isfinite(weights)].max(initial=0.0)) or 1.0
+    shares = weights / (float(weights[np.isfinite(weights)].max(initial=0.0)) or 1.0)
     wide, high = width / picture.columns, height / picture.rows
     cells = []
-    for n, weight in enumerate(weights):
-        (red, green, blue), opacity = overlay(float(weight) / most)
+    for n, share in enumerate(shares):
         cells.append(
             element(
                 "rect",
@@ -137,11 +138,12 @@ def _veil(matrix: Matrix, row: int, picture: Picture, width: float, height: floa
                 y=round(high * (n // picture.columns), 2),
                 width=round(wide, 2),
                 height=round(high, 2),
-                fill=f"#{red:02x}{green:02x}{blue:02x}",
-                fill_opacity=round(opacity, 3),
+                fill="#000000",
+                fill_opacity=round(overlay(float(share)), 3),
             )
         )
-    return element("g", *cells, shape_rendering="crispEdges")
+    line = draw_outline(shares.reshape(picture.rows, picture.columns), wide, high)
+    return join([element("g", *cells, shape_rendering="crispEdges"), line])
 
 
 def _glimpse(box: Box, height: float) -> Markup:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from regard.records.png_image import PngImage
-from regard.records.sights import Canvases, FilterWindow, Glimpses, Sight, Warps
+from regard.records.sights import Canvases, CanvasStep, FilterWindow, Glimpses, Sight, Warps
 from regard.view.markup import Markup, element, join
 from regard.view.stills.drawn_marks import (
     READ,
@@ -64,6 +64,8 @@ def draw_step(sight: Glimpses | Canvases, step: int, theme: Theme) -> Part:
     else:
         parts = _panes(sight, step, PANE, theme, named=True)
         parts[-1] = _below([parts[-1], _line(count, parts[-1].wide, theme)], 2)
+        if isinstance(now, CanvasStep) and (now.read or now.write):
+            parts = [_below([_beside(parts), _line(_window_key(), PANE, theme)], 4)]
     if now.beliefs:
         parts.append(_beliefs(sight.labels, now.beliefs, theme))
     return _beside(parts)
@@ -122,19 +124,32 @@ def _canvas_sheet(sight: Canvases, theme: Theme) -> Part:
         names.append((READ, t("the picture, and what is read of it")))
     if any(step.canvas for step in sight.steps):
         names.append((WRITE, t("the canvas, and where it is written")))
-    return _below([_wrapped(columns), *(_key(ink, name, theme) for ink, name in names)], NEAR)
+    keys = [_key(ink, name, theme) for ink, name in names]
+    if names:
+        keys.append(_line(_window_key(), SMALL, theme))
+    return _below([_wrapped(columns), *keys], NEAR)
+
+
+def _window_key() -> str:
+    """What a frame says by its look."""
+    return t(
+        "a frame runs through the outermost filters: the blurrier, the wider and paler; dashed: it goes on "
+        "outside"
+    )
 
 
 def _panes(sight: Canvases, step: int, size: float, theme: Theme, *, named: bool) -> list[Part]:
     now = sight.steps[step]
-    every: list[tuple[PngImage | None, FilterWindow | None, str, str]] = [
-        (sight.image, now.read, READ, t("the picture, and what is read of it")),
-        (now.canvas, now.write, WRITE, t("the canvas, and where it is written")),
+    reads, writes = [each.read for each in sight.steps], [each.write for each in sight.steps]
+    every: list[tuple[PngImage | None, Sequence[FilterWindow | None], str, str]] = [
+        (sight.image, reads, READ, t("the picture, and what is read of it")),
+        (now.canvas, writes, WRITE, t("the canvas, and where it is written")),
     ]
     parts = []
-    for image, window, ink, name in every:
+    for image, windows, ink, name in every:
         if image is not None:
-            frame = PictureFrame.around(image, size)
+            window = windows[step]
+            frame = PictureFrame.with_windows(image, [*reads, *writes], size)
             marks = window_marks(window, frame, ink) if window is not None else []
             parts.append(_pictured(image, frame, marks, theme, name if named else ""))
     return parts

@@ -152,6 +152,8 @@ def _weights(
 def _of_matrix(record: AttentionRecord, matrix: Matrix, style: str) -> Caption:
     """The name of the record, its output, model, mechanism and aggregation."""
     small = [record.output, record.model, matrix.map.mechanism, matrix.aggregation]
+    if matrix.columns.picture is not None:  # how it came about is in the page and in the numbers
+        small[1:] = [" · ".join(filter(None, (record.model, matrix.aggregation)))]
     said = ": ".join(filter(None, (record.name or record.model, matrix.aggregation)))
     languages = matrix.columns.language, matrix.rows.language
     heading = record.name or record.model or matrix.map.name
@@ -179,7 +181,7 @@ def _of_levels(record: AttentionRecord) -> Caption:
 
 def _axes(matrix: Matrix, style: str) -> str:
     if matrix.columns.picture is not None:
-        return t("a picture for each word: the more lit a place, the more it was attended to")
+        return t("dim: not attended to; a line is around the strongest cells")
     queries = side_title(matrix.rows.title) or t("queries")
     keys = side_title(matrix.columns.title) or t("keys")
     if style == "cells":

@@ -11,7 +11,7 @@ import palettes from "../../palettes.json" with { type: "json" };
 
 const STOPS = /** @type {Record<Theme, Record<Ramp, Lch[]>>} */ (/** @type {unknown} */ (palettes));
 const HEADS = /** @type {Record<Theme, Lch[]>} */ (/** @type {unknown} */ (palettes.heads));
-const { sheet: SHEET, light: LIGHT } = palettes["over picture"];
+const { sheet: SHEET } = palettes["over picture"];
 /** @type {Map<string, Uint8ClampedArray>} */
 const TABLES = new Map();
 
@@ -61,16 +61,12 @@ export function mixedColour(colour, share, theme) {
 }
 
 /**
- * What lies over a place of a picture, which may be dark or light: a dark sheet where there is no weight, a warm
- * light where most is. @param {number} share of the strongest weight @returns {[number, number, number, number]} bytes
+ * What lies over a place of a picture: black, the less of it the more weight is there, so that the picture keeps its own colours.
+ * @param {number} share of the strongest weight @returns {[number, number, number, number]} bytes
  */
 export function overPicture(share) {
-  const kept = Math.min(Math.max(share, 0), 1);
-  const light = LIGHT.opacity * kept;
-  const under = SHEET.opacity * (1 - kept) * (1 - light);
-  const opacity = light + under;
-  const [red, green, blue] = LIGHT.colour.map((part, n) => Math.round((light * part + under * SHEET.colour[n]) / (opacity || 1)));
-  return [red, green, blue, Math.round(255 * opacity)];
+  const kept = Math.min(Math.max(share || 0, 0), 1);
+  return [0, 0, 0, Math.round(255 * SHEET * (1 - kept))];
 }
 
 /** The ink, black or white, that is read better on a colour. @param {Rgb} rgb */

@@ -4,7 +4,7 @@ import { s } from "../elements/dom.js";
 import { believed, shareIn, stepIn, warpIn } from "../record/sight.js";
 import { weightText } from "../record/levels.js";
 import { t } from "../words/messages.js";
-import { glimpseFrame, glimpseMarks, INKS, pictured, pictureFrame, warpMarks, windowMarks } from "./sight_marks.js";
+import { glimpseFrame, glimpseMarks, INKS, pictured, pictureFrame, warpMarks, windowFrame, windowMarks } from "./sight_marks.js";
 
 /** @typedef {import("../record/sight.js").Still} Still */
 /** @typedef {import("./svg_figure.js").Paper} Paper */
@@ -36,13 +36,14 @@ export function sightFigure({ sight, state }, paper, measure) {
     return row([named(drawn(sight.image, frame, glimpseMarks(sight, frame, now)), count, paper), ...(seen.length ? [beside] : []), ...bars]);
   }
   const { canvas, read, write } = sight.steps[now];
+  const windows = sight.steps.flatMap((step) => [step.read, step.write]);
   const parts = [];
   if (sight.image) {
-    const frame = pictureFrame(sight.image);
+    const frame = windowFrame(sight.image, windows);
     parts.push(named(drawn(sight.image, frame, read && windowMarks(read, frame, INKS.read)), t("the picture, and what is read of it"), paper));
   }
   if (canvas) {
-    const frame = pictureFrame(canvas);
+    const frame = windowFrame(canvas, windows);
     parts.push(named(drawn(canvas, frame, write && windowMarks(write, frame, INKS.write)), `${t("the canvas, and where it is written")} · ${count}`, paper));
   }
   return row([...parts, ...bars]);

@@ -10,8 +10,9 @@ import { warpedLines } from "../record/sight.js";
 /** @typedef {import("../record/sight.js").WarpedImage} WarpedImage */
 /** @typedef {{left: number, top: number, width: number, height: number, zoom: number}} Frame in pixels of the picture */
 
-export const INKS = { now: "#ffd84d", past: "#ffffff", read: "#4da3ff", write: "#ff8a3d", grid: "#ffd84d", edge: "#ff8a3d", halo: "#000000" };
+export const INKS = { now: "#ffd84d", past: "#ffffff", read: "#4da3ff", write: "#ff8a3d", grid: "#ffd84d", edge: "#ff8a3d", halo: "#000000", hairline: "#7d8590" };
 const LONGER = 480; // of a drawing, in its own units
+const EDGE_GAP = 1.2; // from the edge to a dashed line along it
 const OUTSIDE = 0.3; // of the picture's size may be seen around it
 
 /** A frame around a picture alone. @param {Still} image @returns {Frame} */
@@ -30,6 +31,21 @@ export function glimpseFrame({ image, steps, widths }) {
   return { left: -share * image.width, top: -share * image.height, width, height, zoom: LONGER / Math.max(width, height) };
 }
 
+/** A frame that also holds the windows that go beyond the picture, up to a bound; the same at every step. @param {Still} image @param {(FilterWindow|null)[]} windows @returns {Frame} */
+export function windowFrame(image, windows) {
+  /** @type {(size: number, place: number, window: FilterWindow) => number} */
+  const beyond = (size, place, window) => (Math.abs(place - 0.5 - size / 2) + (windowSide(window) + window.blur - size) / 2) / size;
+  const all = windows.flatMap((window) => (window ? [beyond(image.width, window.x, window), beyond(image.height, window.y, window)] : []));
+  const share = Math.min(Math.max(0, ...all), OUTSIDE);
+  const [width, height] = [image.width * (1 + 2 * share), image.height * (1 + 2 * share)];
+  return { left: -share * image.width, top: -share * image.height, width, height, zoom: LONGER / Math.max(width, height) };
+}
+
+/** How wide a window is, in pixels. @param {FilterWindow} window */
+export function windowSide({ spacing, blur, count }) {
+  return count > 1 ? (count - 1) * spacing : 2 * blur;
+}
+
 /**
  * A picture with marks over it; what is outside of the picture is left as the ground.
  * @param {Still} image @param {Frame} frame @param {any} marks @param {Record<string, any>} more attributes
@@ -43,6 +59,7 @@ export function pictured(image, frame, marks, more = {}) {
     { viewBox: `0 0 ${(width * zoom).toFixed(2)} ${(height * zoom).toFixed(2)}`, ...more },
     s("rect", { ...drawn, fill: "#000000" }),
     s("image", { ...drawn, href: image.source, preserveAspectRatio: "none", style: few ? { "image-rendering": "pixelated" } : null }),
+    s("rect", { ...drawn, fill: "none", stroke: INKS.hairline, "stroke-opacity": 0.35 }),
     marks,
   );
 }
@@ -85,17 +102,38 @@ function square(x, y, side, stroke, width, opacity) {
 }
 
 /**
- * A window of filters: a square through the outermost of them, as thick as they are blurred, and a dot for each.
+ * A window of filters: a square through the outermost of them, as thick as they are blurred, and a dot for each. A side of it that
+ * lies outside of what is drawn is dashed along the edge.
  * @param {FilterWindow} window @param {Frame} frame @param {string} ink
  */
-export function windowMarks({ x, y, spacing, blur, count }, { zoom, width, height }, ink) {
-  const [cx, cy] = [(x - 0.5) * zoom, (y - 0.5) * zoom];
-  const side = count > 1 ? (count - 1) * spacing * zoom : 2 * blur * zoom;
+export function windowMarks(window, frame, ink) {
+  const { x, y, spacing, blur, count } = window;
+  const { left, top, zoom, width, height } = frame;
+  const [cx, cy] = [(x - 0.5 - left) * zoom, (y - 0.5 - top) * zoom];
+  const side = windowSide(window) * zoom;
   const thick = Math.min(Math.max(blur * zoom, 1.6), 0.06 * Math.max(width, height) * zoom);
-  const marks = square(cx, cy, side, ink, thick, thick > 5 ? 0.55 : 0.95);
+  const marks = [square(cx, cy, side, ink, thick, thick > 5 ? 0.55 : 0.95), dashed(cx, cy, side / 2, width * zoom, height * zoom, ink)];
   if (count > 12 || side < 8 * count) return marks;
   const middles = Array.from({ length: count * count }, (_, n) => [n % count, Math.floor(n / count)]);
   return [...marks, middles.map(([i, j]) => s("circle", { cx: cx + (i - (count - 1) / 2) * spacing * zoom, cy: cy + (j - (count - 1) / 2) * spacing * zoom, r: 2.2, fill: ink, stroke: INKS.halo, "stroke-width": 0.7, "stroke-opacity": 0.6 }))];
+}
+
+/**
+ * Of a square around (x, y), each side that cannot be seen, at the edge that it lies behind.
+ * @param {number} x @param {number} y @param {number} half @param {number} wide @param {number} high @param {string} ink
+ */
+function dashed(x, y, half, wide, high, ink) {
+  /** @type {(place: number, size: number) => number} */
+  const within = (place, size) => Math.min(Math.max(place, EDGE_GAP), size - EDGE_GAP);
+  const [left, right] = [within(x - half, wide), within(x + half, wide)];
+  const [upper, lower] = [within(y - half, high), within(y + half, high)];
+  const lines = [
+    x - half < 0 ? [EDGE_GAP, upper, EDGE_GAP, lower] : null,
+    x + half > wide ? [wide - EDGE_GAP, upper, wide - EDGE_GAP, lower] : null,
+    y - half < 0 ? [left, EDGE_GAP, right, EDGE_GAP] : null,
+    y + half > high ? [left, high - EDGE_GAP, right, high - EDGE_GAP] : null,
+  ];
+  return lines.map((line) => line && s("line", { x1: line[0], y1: line[1], x2: line[2], y2: line[3], stroke: ink, "stroke-width": 1.6, "stroke-dasharray": "5 4" }));
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { segmented, toggle } from "../elements/controls.js";
 import { overPicture } from "../drawing/colours.js";
+import { drawOutline } from "../drawing/picture_outline.js";
 import { fill, h, penOf, s } from "../elements/dom.js";
 import { numberText, rowOf } from "./row_numbers.js";
 import { keepingFocus, currentMap, largestSize, tokenPicker, wordElement } from "./panel_parts.js";
@@ -76,12 +77,12 @@ function draw(el, context) {
       h(
         "figure",
         { class: "picture-large" },
-        h("div", { class: `picture-frame is-${look}` }, imageElement(picture, record.title), veil(cells(chosen), picture, look === "smooth" ? 24 : 1), look === "cells" ? gridLines(picture) : null, path ? glimpsePath(record.glimpses, chosen) : null),
+        h("div", { class: `picture-frame is-${look}` }, imageElement(picture, record.title), veil(cells(chosen), picture, look === "smooth" ? 24 : 1), outline(cells(chosen), picture), look === "cells" ? gridLines(picture) : null, path ? glimpsePath(record.glimpses, chosen) : null),
         h("figcaption", { role: "status" }, caption(cells(chosen), picture, map, chosen)),
       ),
       h("div", { class: "picture-strip" }, map.queries.tokens.map((_, query) => wordButton(map, query, query === chosen, cells(query), choose))),
     ),
-    h("p", { class: "panel-hint" }, t("{title}. Lit is where the word looked; each word is scaled to its own strongest cell.", { title: matrix.title })),
+    h("p", { class: "panel-hint" }, t("{title}. The picture is as it is where the word looked and dim elsewhere, with a line around cells with half of the strongest weight or more; each word is scaled to its own strongest cell.", { title: matrix.title })),
   );
 }
 
@@ -107,7 +108,7 @@ function imageElement(picture, title) {
 }
 
 /**
- * Over the image, dark where nothing was read and lit where most was; larger than the grid, its edges are soft.
+ * Over the image, dark where nothing was read, nothing where most was; larger than the grid, its edges are soft.
  * @param {Float32Array} cells @param {Picture} picture @param {number} times
  */
 function veil(cells, picture, times) {
@@ -123,6 +124,13 @@ function veil(cells, picture, times) {
   pen.imageSmoothingQuality = "high";
   pen.drawImage(small, 0, 0, large.width, large.height);
   return large;
+}
+
+/** @param {Float32Array} cells @param {Picture} picture */
+function outline(cells, picture) {
+  const most = largestSize(cells) || 1;
+  const lines = drawOutline(Array.from(cells, (weight) => weight / most), picture, 1, 1);
+  return s("svg", { class: "picture-outline", viewBox: `0 0 ${picture.columns} ${picture.rows}`, preserveAspectRatio: "none", "aria-hidden": "true" }, lines);
 }
 
 /** @param {Picture} picture */
@@ -181,7 +189,7 @@ function wordButton(map, query, chosen, cells, choose) {
   return h(
     "button",
     { type: "button", class: "picture-small", "aria-pressed": String(chosen), "data-focus": `picture-${query}`, on: { click: () => choose(query) } },
-    h("span", { class: "picture-frame is-smooth" }, h("img", { src: picture.source, alt: "", draggable: "false" }), veil(cells, picture, 8)),
+    h("span", { class: "picture-frame is-smooth" }, h("img", { src: picture.source, alt: "", draggable: "false" }), veil(cells, picture, 8), outline(cells, picture)),
     wordElement(map.queries.labels[query], map.queries),
   );
 }

@@ -1,5 +1,6 @@
-// A picture for each word, lit where the word looked, and what the light stands for. As regard/view/stills/drawn_picture.py draws them.
+// A picture for each word, as it is where the word looked and dim elsewhere, and what the brightness stands for. As regard/view/stills/drawn_picture.py draws them.
 
+import { drawOutline } from "../drawing/picture_outline.js";
 import { s } from "../elements/dom.js";
 import { t } from "../words/messages.js";
 import { fixed, labelOf, lengthOf, overlayOf, rectangle, write } from "./sheet_paper.js";
@@ -41,7 +42,8 @@ function veil(cells, { rows, columns }, height) {
   const most = cells.reduce((a, b) => Math.max(a, b), 0) || 1;
   const [wide, high] = [WIDTH / columns, height / rows];
   const shades = Array.from(cells, (weight, n) => rectangle(wide * (n % columns), high * Math.floor(n / columns), wide, high, overlayOf(weight / most)));
-  return s("g", { "shape-rendering": "crispEdges" }, shades);
+  const shares = Array.from(cells, (weight) => weight / most);
+  return [s("g", { "shape-rendering": "crispEdges" }, shades), drawOutline(shares, { rows, columns }, wide, high)];
 }
 
 /** @param {number[]} box in shares of the picture @param {number} height */
@@ -52,7 +54,7 @@ function glimpse([left, top, wide, high], height) {
 /** On a ground half dark, half light, as both are met. @param {Paper} paper @returns {Part} */
 export function drawOverlayScale(paper) {
   const [bar, steps, high] = [132, 44, 10];
-  const said = t("each word is scaled to its own strongest cell");
+  const said = t("each word is scaled to its own strongest cell; a line is around cells with half of its weight or more");
   const style = { size: 11, fill: paper.muted };
   const nodes = [
     rectangle(0, 0, bar, high / 2, { fill: "#222222" }),

@@ -1,6 +1,6 @@
 // A picture that is drawn step by step: what is read and where, the canvas and where it is written.
 
-import { INKS, pictured, pictureFrame, windowMarks } from "../drawing/sight_marks.js";
+import { INKS, pictured, windowFrame, windowMarks, windowSide } from "../drawing/sight_marks.js";
 import { h } from "../elements/dom.js";
 import { t } from "../words/messages.js";
 import { beliefBars, bestBelief, placeInWords, smallPicture } from "./sight_parts.js";
@@ -20,7 +20,7 @@ export const canvasView = {
       h(
         "figure",
         { class: "sight-pane" },
-        h("div", { class: "sight-frame" }, paneDrawing(image, window, ink, { class: "sight-drawing", "aria-hidden": "true" })),
+        h("div", { class: "sight-frame" }, paneDrawing(sight, image, window, ink, { class: "sight-drawing", "aria-hidden": "true" })),
         h("figcaption", { "aria-hidden": "true" }, h("i", { class: "sight-key", style: { background: ink } }), name),
       ));
   },
@@ -53,13 +53,8 @@ export const canvasView = {
     ].filter(Boolean).join(" ");
   },
 
-  hint: () => t("A square runs through the outermost filters of a window; the blurrier they are, the thicker it is. The arrow keys lead from step to step, a blank plays them."),
+  hint: () => t("A square runs through the outermost filters of a window; the blurrier they are, the thicker and paler it is; it is dashed where it goes on outside. The arrow keys lead from step to step, a blank plays them."),
 };
-
-/** How wide a window is, in pixels. @param {FilterWindow} window */
-export function windowSide({ spacing, blur, count }) {
-  return count > 1 ? (count - 1) * spacing : 2 * blur;
-}
 
 /**
  * The pictures of a step: what is read, and what is drawn.
@@ -71,8 +66,8 @@ export function panes(sight, now) {
   return canvas ? [...reading, { image: canvas, window: write, ink: INKS.write, name: t("the canvas, and where it is written") }] : reading;
 }
 
-/** @param {Still} image @param {FilterWindow|null} window @param {string} ink @param {Record<string, any>} [more] */
-export function paneDrawing(image, window, ink, more) {
-  const frame = pictureFrame(image);
+/** @param {Canvases} sight @param {Still} image @param {FilterWindow|null} window @param {string} ink @param {Record<string, any>} [more] */
+export function paneDrawing(sight, image, window, ink, more) {
+  const frame = windowFrame(image, sight.steps.flatMap(({ read, write }) => [read, write]));
   return pictured(image, frame, window ? windowMarks(window, frame, ink) : null, more);
 }
