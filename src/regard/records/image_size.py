@@ -12,14 +12,7 @@ FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}  # those that begin with the 
 def image_size(uri: str) -> tuple[int, int] | None:
     """(width, height) of a data: URI of a PNG, JPEG, GIF or WebP; None if it does not say."""
     try:
-        return size_in(base64.b64decode(uri.partition(",")[2]))
-    except ValueError:
-        return None
-
-
-def size_in(data: bytes) -> tuple[int, int] | None:
-    """(width, height) of the bytes of such a file; None if they do not say."""
-    try:
+        data = base64.b64decode(uri.partition(",")[2])
         if data.startswith(b"\x89PNG"):
             return struct.unpack(">II", data[16:24])
         if data.startswith(b"GIF8"):

@@ -112,7 +112,7 @@ def _most(layout: Layout) -> int:
     return TILE.get(layout.device.type, LARGE_TILE)
 
 
-class Tile(NamedTuple):
+class TilePlace(NamedTuple):
     """Queries from `start` before `end`, and the keys from `first` before `last` that they may see."""
 
     start: int
@@ -125,7 +125,9 @@ class Tile(NamedTuple):
         return (self.end - self.start) * (self.last - self.first)
 
 
-def weight_tiles(layout: Layout, pairwise: bool, largest: int = 1, blocks: int = 1) -> list[Tile]:
+def weight_tiles(
+    layout: Layout, pairwise: bool, largest: int = 1, blocks: int = 1
+) -> list[TilePlace]:
     """All queries, some at a time. pairwise: a score that keys alone can be left out of.
 
     Keys begin where one of the `blocks` does, and there are `largest` of them, however few are seen.
@@ -134,7 +136,7 @@ def weight_tiles(layout: Layout, pairwise: bool, largest: int = 1, blocks: int =
     if not pairwise or not patterns or patterns == (Pattern(),):
         rows = tile_rows(layout)
         starts = range(0, max(layout.queries, 1), rows)
-        return [Tile(a, min(a + rows, layout.queries), 0, keys) for a in starts]
+        return [TilePlace(a, min(a + rows, layout.queries), 0, keys) for a in starts]
     low = min([p.offset - p.before for p in patterns])  # of the query at 0
     high = max([p.offset + p.after for p in patterns])
     fewest, heads = tile_rows(layout), math.prod(layout.lead)
@@ -146,5 +148,5 @@ def weight_tiles(layout: Layout, pairwise: bool, largest: int = 1, blocks: int =
         end = min(start + rows, layout.queries)
         last = int(min(max(high + end, largest, 1), keys))
         first = int(max(min(low + start, last - largest, last - 1), 0)) // blocks * blocks
-        tiles.append(Tile(start, end, first, last))
+        tiles.append(TilePlace(start, end, first, last))
     return tiles

@@ -12,7 +12,7 @@ from regard.attention.kernels import additive
 from regard.attention.normalizers import usual_softmax
 from regard.attention.plans.layout import (
     Layout,
-    Tile,
+    TilePlace,
     block_size,
     sparse_parts,
     tile_rows,
@@ -226,7 +226,7 @@ def _asked(call: AttentionCall, layout: Layout) -> Plan:
     return Plan("tiles", why, layout, call.score.operations, rest, beside, at_once=at_once)
 
 
-def asked_tiles(layout: Layout, asked: Weights | None, pairwise: bool) -> list[Tile]:
+def asked_tiles(layout: Layout, asked: Weights | None, pairwise: bool) -> list[TilePlace]:
     """The queries, some at a time, and of the keys those that they may see."""
     if asked is None:
         return weight_tiles(layout, False)

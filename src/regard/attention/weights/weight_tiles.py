@@ -21,7 +21,7 @@ from torch.utils.checkpoint import checkpoint
 from regard.attention.limits import Limits
 from regard.attention.normalizers import HardChoice, clear
 from regard.attention.paths import Computed, mix, run, weigh
-from regard.attention.plans.layout import Tile, tile_rows
+from regard.attention.plans.layout import TilePlace, tile_rows
 from regard.attention.plans.plan import BY_DEFINITION, Plan, asked_tiles
 from regard.attention.region import Region
 from regard.attention.regions import Everywhere
@@ -183,7 +183,7 @@ def _once_more(
     at: At,
     with_context: bool,
     again: bool,
-    place: Tile | None = None,
+    place: TilePlace | None = None,
 ) -> WeightTile:
     """A tile; if there are others, nothing of it is kept for the gradients, which compute it again."""
     tile = functools.partial(_tile, call, asked, at, with_context, True, place)
@@ -199,7 +199,7 @@ def _tile(
     at: At,
     with_context: bool,
     rows_are_chosen: bool = False,
-    place: Tile | None = None,
+    place: TilePlace | None = None,
 ) -> WeightTile:
     """The definition for the queries at these places. rows_are_chosen: they are those asked for.
 
