@@ -34,5 +34,5 @@ export function drawOutline(shares, { rows, columns }, wide, high) {
   /** @type {[string, number, number][]} */
   const kinds = [[halo, 2.6, 0.5], [line, 1.1, 0.95]];
   return (d ? kinds : []).map(([stroke, width, opacity]) =>
-    s("path", { d, fill: "none", stroke, "stroke-width": width, "stroke-opacity": opacity, "stroke-linecap": "square", "vector-effect": "non-scaling-stroke" }));
+    s("path", { d, fill: "none", stroke, "stroke-width": width, "stroke-opacity": opacity, "stroke-linecap": "square" }));
 }

@@ -58,7 +58,8 @@ function titled({ heading, small, languages }, part, paper) {
     const size = n === 0 ? TITLE : SMALL + (n === 1 ? 2 : 0);
     for (const line of wrapped(text, Math.floor(width / (size * EM * (n ? 1 : BOLD))), n ? WHOLE : 2)) {
       y += size * 1.45;
-      lines.push(write(line, 0, y, { size, fill: n < 2 ? paper.ink : paper.muted, language: languages[Math.min(n, 1)], weight: n ? null : 600 }));
+      const shown = line.endsWith(" ·") ? line.slice(0, -2) : line; // what comes after the dot is in the next line
+      lines.push(write(shown, 0, y, { size, fill: n < 2 ? paper.ink : paper.muted, language: languages[Math.min(n, 1)], weight: n ? null : 600 }));
       width = Math.max(width, lengthOf(line, size));
     }
   });
