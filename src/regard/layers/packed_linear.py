@@ -36,9 +36,7 @@ beam_steps.MODULES.append(KERNELS)
 
 
 class KeptMatrix(NamedTuple):
-    weights: tuple[
-        ref[Tensor], ...
-    ]  # when one of them goes, so does this: another may take its place
+    weights: tuple[ref[Tensor], ...]  # if one goes, so does this: another may take its place
     versions: tuple[int, ...]
     fingerprints: tuple[tuple[float, float], ...]
     product: Product

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from regard.attention.scores import Score
 
 _KNOWN: dict[Any, KnownCall] = {}
-_KNOWN_OF: WeakKeyDictionary[Any, dict[Any, KnownCall]] = (
-    WeakKeyDictionary()
-)  # regions with tensors
+_KNOWN_OF: WeakKeyDictionary[Any, dict[Any, KnownCall]] = WeakKeyDictionary()  # by a region's life
 MOST_KNOWN = 4096
 
 

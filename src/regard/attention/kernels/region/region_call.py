@@ -31,9 +31,7 @@ if TYPE_CHECKING:
 
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 WIDEST = 256  # features of a key or value
-FEW_PAIRS = (
-    1 << 16
-)  # of a query and a key: one launch of them all is quicker than two of those in a region
+FEW_PAIRS = 1 << 16  # of a query and a key: all at once are quicker than a region in two launches
 CALLS = "calls"  # among the works of a call: how often it came
 
 
